@@ -1,0 +1,250 @@
+#include "core/schedule.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace headrace {
+namespace {
+
+constexpr std::array kKindNames = {
+    std::string_view("F"),      std::string_view("B"),      std::string_view("I"),
+    std::string_view("W"),      std::string_view("SEND_F"), std::string_view("RECV_F"),
+    std::string_view("SEND_B"), std::string_view("RECV_B"), std::string_view("UNSHARD"),
+    std::string_view("RESHARD"), std::string_view("REDUCE_GRAD")};
+
+bool has_microbatch(ActionKind kind) { return kind < ActionKind::kUnshard; }
+
+/// Takes leading digits off `text`; nothing when there are none or they overflow an int.
+std::optional<int> take_number(std::string_view& text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || text.front() == '-') return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+Failure bad_step(std::size_t rank, std::size_t step, std::string what, std::string fix) {
+  return Failure({.code = ErrorCode::kBadInput,
+                  .what = std::move(what),
+                  .where = fmt::format("rank {} step {}", rank, step),
+                  .fix = std::move(fix)});
+}
+
+/// What one (stage, micro-batch) has done so far.
+struct Progress {
+  bool forward = false;
+  bool backward = false;
+  bool input_grad = false;
+  bool weight_grad = false;
+  [[nodiscard]] bool any_backward() const { return backward || input_grad || weight_grad; }
+};
+
+/// Follows the rows and remembers what every (stage, micro-batch) did.
+class Checker {
+ public:
+  explicit Checker(const Schedule& schedule)
+      : schedule_(schedule),
+        done_(static_cast<std::size_t>(schedule.stages) *
+              static_cast<std::size_t>(schedule.microbatches)) {}
+
+  Result<void> run() {
+    for (std::size_t rank = 0; rank < schedule_.rows.size(); ++rank) {
+      for (std::size_t step = 0; step < schedule_.rows[rank].size(); ++step) {
+        if (auto ok = take(rank, step); !ok) return ok;
+      }
+    }
+    return nothing_missing();
+  }
+
+ private:
+  Progress& progress(const Action& action) {
+    return done_[index_of(action.stage) * static_cast<std::size_t>(schedule_.microbatches) +
+                 index_of(action.microbatch)];
+  }
+
+  Result<void> in_range(std::size_t rank, std::size_t step, const Action& action) {
+    const std::string name = to_string(action);
+    if (number_of(action.stage) < 0 || number_of(action.stage) >= schedule_.stages) {
+      return bad_step(rank, step, fmt::format("{} names a stage that does not exist (S = {})", name,
+                                              schedule_.stages),
+                      "use stages 0 to S - 1");
+    }
+    if (has_microbatch(action.kind) && (number_of(action.microbatch) < 0 ||
+                                        number_of(action.microbatch) >= schedule_.microbatches)) {
+      return bad_step(rank, step, fmt::format("{} names a micro-batch that does not exist (M = {})",
+                                              name, schedule_.microbatches),
+                      "use micro-batches 0 to M - 1");
+    }
+    if (index_of(schedule_.device_of_stage[index_of(action.stage)]) != rank) {
+      return bad_step(rank, step,
+                      fmt::format("{}: stage {} is on two ranks, also on rank {}", name,
+                                  number_of(action.stage),
+                                  number_of(schedule_.device_of_stage[index_of(action.stage)])),
+                      "keep every stage in one row");
+    }
+    return {};
+  }
+
+  Result<void> take(std::size_t rank, std::size_t step) {
+    const Action& action = schedule_.rows[rank][step];
+    if (auto ok = in_range(rank, step, action); !ok) return ok;
+    if (!is_compute(action.kind)) return {};
+    Progress& now = progress(action);
+    const auto fail = [&](std::string_view problem, std::string_view fix) {
+      return bad_step(rank, step, fmt::format("{} {}", to_string(action), problem),
+                      std::string(fix));
+    };
+    if (action.kind != ActionKind::kForward && !now.forward) {
+      return fail("comes before its forward", "move it behind the F of its micro-batch");
+    }
+    switch (action.kind) {
+      case ActionKind::kForward:
+        if (std::exchange(now.forward, true)) return fail("runs twice", "remove one");
+        break;
+      case ActionKind::kBackward:
+        if (now.any_backward()) return fail("follows a backward of its micro-batch", "remove one");
+        now.backward = true;
+        break;
+      case ActionKind::kInputGrad:
+        if (now.any_backward()) return fail("follows a backward of its micro-batch", "remove one");
+        now.input_grad = true;
+        break;
+      default:
+        if (now.backward || now.weight_grad) {
+          return fail("follows a backward of its micro-batch", "remove one");
+        }
+        if (!now.input_grad) return fail("comes before its I", "move it behind its I");
+        now.weight_grad = true;
+    }
+    return {};
+  }
+
+  Result<void> nothing_missing() {
+    const bool trains = std::ranges::any_of(done_, &Progress::any_backward);
+    for (int stage = 0; stage < schedule_.stages; ++stage) {
+      for (int microbatch = 0; microbatch < schedule_.microbatches; ++microbatch) {
+        const Progress& now = progress({.stage = StageId{stage},
+                                        .microbatch = MicrobatchId{microbatch}});
+        const auto missing = [&](std::string_view kind) {
+          return Failure({.code = ErrorCode::kBadInput,
+                          .what = fmt::format("{}{}{} is missing", stage, kind, microbatch),
+                          .where = fmt::format("rank {}", number_of(schedule_.device_of_stage
+                                                                        [static_cast<std::size_t>(
+                                                                            stage)])),
+                          .fix = "every stage runs every micro-batch exactly once"});
+        };
+        if (!now.forward) return missing("F");
+        if (!trains || now.backward) continue;
+        if (!now.input_grad) return missing("B (or I and W)");
+        if (!now.weight_grad) return missing("W");
+      }
+    }
+    return {};
+  }
+
+  const Schedule& schedule_;
+  std::vector<Progress> done_;
+};
+
+Result<void> check_shape(const Schedule& schedule) {
+  const auto fail = [](std::string what, std::string fix) {
+    return Failure({.code = ErrorCode::kBadInput,
+                    .what = std::move(what),
+                    .where = "schedule",
+                    .fix = std::move(fix)});
+  };
+  if (schedule.stages < 1 || schedule.devices < 1 || schedule.microbatches < 1) {
+    return fail(fmt::format("{} stages, {} devices, {} micro-batches", schedule.stages,
+                            schedule.devices, schedule.microbatches),
+                "use at least one of each");
+  }
+  if (schedule.rows.size() != static_cast<std::size_t>(schedule.devices) ||
+      schedule.device_of_stage.size() != static_cast<std::size_t>(schedule.stages)) {
+    return fail("rows or the stage placement do not match the counts", "give one row per device");
+  }
+  for (std::size_t rank = 0; rank < schedule.rows.size(); ++rank) {
+    const std::vector<Action>& row = schedule.rows[rank];
+    for (std::size_t step = 0; step < row.size(); ++step) {
+      if (!row[step].overlaps_next) continue;
+      if (step + 1 == row.size() || row[step + 1].overlaps_next || !is_compute(row[step].kind) ||
+          !is_compute(row[step + 1].kind)) {
+        return bad_step(rank, step, "an overlap needs exactly two compute actions",
+                        "write (0F1;3B0)OVERLAP_F_B");
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view name_of(ActionKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
+
+std::string to_string(const Action& action) {
+  if (!has_microbatch(action.kind)) {
+    return fmt::format("{}{}", number_of(action.stage), name_of(action.kind));
+  }
+  return fmt::format("{}{}{}", number_of(action.stage), name_of(action.kind),
+                     number_of(action.microbatch));
+}
+
+std::optional<Action> action_from_text(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  const auto stage = take_number(text);
+  if (!stage) return std::nullopt;
+  const std::size_t letters = text.find_first_of("0123456789");
+  const std::string_view kind_name = text.substr(0, letters);
+  const auto* const found = std::ranges::find(kKindNames, kind_name);
+  if (found == kKindNames.end()) return std::nullopt;
+  Action action{.kind = static_cast<ActionKind>(found - kKindNames.begin()),
+                .stage = StageId{*stage}};
+  text.remove_prefix(kind_name.size());
+  if (!has_microbatch(action.kind)) {
+    if (!text.empty()) return std::nullopt;
+    return action;
+  }
+  if (text.empty()) return std::nullopt;
+  const auto microbatch = take_number(text);
+  if (!microbatch || !text.empty()) return std::nullopt;
+  action.microbatch = MicrobatchId{*microbatch};
+  return action;
+}
+
+bool has_communication(const Schedule& schedule) {
+  return std::ranges::any_of(schedule.rows, [](const std::vector<Action>& row) {
+    return std::ranges::any_of(row, [](const Action& a) { return !is_compute(a.kind); });
+  });
+}
+
+bool splits_backward(const Schedule& schedule) {
+  return std::ranges::any_of(schedule.rows, [](const std::vector<Action>& row) {
+    return std::ranges::any_of(
+        row, [](const Action& a) { return a.kind == ActionKind::kInputGrad; });
+  });
+}
+
+Result<void> validate(const Schedule& schedule) {
+  if (auto ok = check_shape(schedule); !ok) return ok;
+  return Checker(schedule).run();
+}
+
+std::vector<int> peak_in_flight(const Schedule& schedule) {
+  std::vector<int> now(static_cast<std::size_t>(schedule.stages));
+  std::vector<int> peak(now);
+  for (const std::vector<Action>& row : schedule.rows) {
+    for (const Action& action : row) {
+      const std::size_t stage = index_of(action.stage);
+      if (action.kind == ActionKind::kForward) peak[stage] = std::max(peak[stage], ++now[stage]);
+      if (action.kind == ActionKind::kBackward || action.kind == ActionKind::kWeightGrad) {
+        --now[stage];
+      }
+    }
+  }
+  return peak;
+}
+
+}  // namespace headrace

@@ -1,0 +1,88 @@
+// What a simulation says about one iteration: times, bubbles, memory, and the textbook formula.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/schedule.h"
+#include "core/units.h"
+
+namespace headrace {
+
+/// Memory of one device (or stage) by what it is for.
+struct MemoryItems {
+  Bytes parameters{0};
+  Bytes gradients{0};
+  Bytes optimizer{0};
+  Bytes activations{0};    ///< In flight, at the moment of the peak.
+  Bytes communication{0};  ///< Buffers of boundary tensors.
+  Bytes workspace{0};      ///< Largest extra need of a running layer.
+  Bytes margin{0};         ///< Allocator and runtime reserve.
+  [[nodiscard]] Bytes total() const {
+    return parameters + gradients + optimizer + activations + communication + workspace + margin;
+  }
+  friend bool operator==(const MemoryItems&, const MemoryItems&) = default;
+};
+
+/// Where one device's time of the makespan went: busy + exposed + wait + idle = makespan.
+struct DeviceReport {
+  Seconds busy{0};                   ///< Computing.
+  Seconds exposed_communication{0};  ///< Waiting while the needed message is on its way.
+  Seconds wait{0};                   ///< Waiting for another device to produce the message.
+  Seconds idle{0};                   ///< Before its first and after its last action.
+  double utilisation = 0;            ///< busy / makespan = 1 - bubble_ratio of the device.
+  double peak_activations = 0;  ///< Stage-micro-batches in flight, in stages' activation units.
+  Bytes peak_memory{0};
+  MemoryItems memory_items;  ///< At the peak.
+  friend bool operator==(const DeviceReport&, const DeviceReport&) = default;
+};
+
+/// One assumption of the formula and the time by which it fails here; the costs of all of them
+/// add up to iteration - formula.
+struct FormulaAssumption {
+  std::string name;  ///< "equal_stages", "schedule", "hidden_communication", "no_fixed_cost".
+  Seconds cost{0};
+  friend bool operator==(const FormulaAssumption&, const FormulaAssumption&) = default;
+};
+
+/// (micro-batches + stages - 1) x slowest stage, as what it is.
+struct Formula {
+  Seconds total{0};
+  double relative_error = 0;  ///< (formula - simulated iteration) / simulated iteration.
+  std::vector<FormulaAssumption> assumptions;
+  friend bool operator==(const Formula&, const Formula&) = default;
+};
+
+/// Where `coverage` of the replicas of a run with random times end.
+struct Band {
+  Seconds low{0};
+  Seconds median{0};
+  Seconds high{0};
+  double coverage = 0;
+  friend bool operator==(const Band&, const Band&) = default;
+};
+
+/// Result of simulating one iteration. Definitions: docs/glossary.md.
+struct Simulation {
+  std::string schedule;
+  int stages = 0;
+  int devices = 0;
+  int microbatches = 0;
+  std::string communication = "async";  ///< Semantics of sends and receives.
+  Seconds makespan{0};   ///< Start of the first to end of the last compute action.
+  Seconds span{0};       ///< Largest over devices of last end - first start.
+  Seconds iteration{0};  ///< makespan + exposed gradient reduction and optimizer.
+  Seconds ideal{0};      ///< Busy time of the busiest device.
+  double bubble_ratio = 0;     ///< Mean over devices of 1 - busy / makespan.
+  double bubble_overhead = 0;  ///< makespan / ideal - 1.
+  std::optional<double> samples_per_s;  ///< Absent where the batch size is unknown.
+  double microbatches_per_s = 0;
+  Formula formula;
+  std::vector<DeviceReport> per_device;
+  std::optional<Band> band;
+  std::vector<Action> critical_path;  ///< The chain of actions that sets the makespan.
+  friend bool operator==(const Simulation&, const Simulation&) = default;
+};
+
+}  // namespace headrace

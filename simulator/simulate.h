@@ -1,0 +1,68 @@
+// The discrete-event simulator: a schedule and what its actions cost -> when everything happens.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/cluster.h"
+#include "core/plan.h"
+#include "core/result.h"
+#include "core/schedule.h"
+#include "core/simulation.h"
+#include "core/timeline.h"
+#include "core/units.h"
+
+namespace headrace {
+
+/// What one stage costs per micro-batch, on the device it stands on.
+struct StageCost {
+  Seconds forward{0};
+  Seconds backward{0};                   ///< Whole backward (I + W).
+  std::optional<Seconds> input_grad{};   ///< Needed when the schedule has I and W.
+  std::optional<Seconds> weight_grad{};
+  double activation = 1;                 ///< In the unit of DeviceReport::peak_activations.
+  Bytes saved_activation{0};             ///< Per micro-batch in flight.
+  Bytes output{0};                       ///< Message to the next stage; its gradient is as large.
+  MemoryItems fixed{};                   ///< All but `activations`, which the simulation finds.
+};
+
+/// One iteration to simulate.
+struct SimulationInput {
+  Schedule schedule;
+  std::vector<StageCost> stages;
+  /// Time of a message of stage s to stage s + 1 (and of the gradient back), 0 for the last stage;
+  /// ignored between stages on one device. Size S.
+  std::vector<Seconds> hop_forward;
+  std::vector<Seconds> hop_backward;  ///< From stage s + 1 back to s.
+  Seconds optimizer{0};               ///< After the makespan, once.
+  std::optional<int> global_batch{};  ///< For samples_per_s.
+};
+
+struct SimulationOutcome {
+  Simulation report;
+  Timeline timeline;  ///< With the memory curve of every device.
+};
+
+/// Times every action: a device runs its row in order; F(s,m) waits for the message of F(s-1,m),
+/// B and I of stage s for that of stage s+1. Messages are asynchronous: they cost the receiver
+/// latency and nobody's compute time, and do not share links.
+/// O(actions) time and memory; deterministic. Fails with kBadInput when the schedule is not valid
+/// or needs I and W times that are missing, with kDeadlock (cycle named) when it waits for itself.
+Result<SimulationOutcome> simulate(const SimulationInput& input);
+
+/// The same without timeline, memory curve, critical path and formula: only the time. For
+/// planners that score many plans.
+Result<Seconds> simulated_iteration(const SimulationInput& input);
+
+/// Stage costs, hops and memory of a plan for `schedule`, which must have the plan's stage count.
+/// Devices' links come from the cluster that the plan carries.
+Result<SimulationInput> simulation_input(const Plan& plan, Schedule schedule);
+
+/// Busy, exposed communication, wait, idle and bubbles of any timeline, predicted or measured.
+/// Fills what a timeline can tell: makespan, span, ideal, ratios and per_device times.
+/// `hop_forward`/`hop_backward` as above separate communication from waiting; empty: all waiting.
+Simulation account(const Timeline& timeline, const std::vector<DeviceId>& device_of_stage,
+                   const std::vector<Seconds>& hop_forward,
+                   const std::vector<Seconds>& hop_backward);
+
+}  // namespace headrace
