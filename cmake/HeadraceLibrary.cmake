@@ -3,7 +3,8 @@ add_library(headrace_flags INTERFACE)
 target_compile_options(headrace_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wold-style-cast
   -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual -Wdouble-promotion -Wformat=2
-  -Wextra-semi)
+  -Wextra-semi
+  -Wno-missing-field-initializers)  # designated initialisers name what differs from the defaults
 if(HEADRACE_WERROR)
   target_compile_options(headrace_flags INTERFACE -Werror)
 endif()

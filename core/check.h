@@ -12,7 +12,7 @@ namespace headrace {
 }  // namespace headrace
 
 // Never compiled out. `message` says what must hold and, where it helps, the values.
-#define HEADRACE_CHECK(condition, message)                                       \
-  do {                                                                           \
+#define HEADRACE_CHECK(condition, message)                                                 \
+  do {                                                                                     \
     if (!(condition)) ::headrace::check_failed(__FILE__, __LINE__, #condition, (message)); \
   } while (false)

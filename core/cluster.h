@@ -14,11 +14,11 @@ namespace headrace {
 
 /// One device of the cluster.
 struct Device {
-  std::string id;             ///< Unique: "gpu0".
-  std::string kind = {};      ///< "h100-sxm", "cpu-core", …
-  std::string node = {};      ///< Devices of one node share the intra-node link.
+  std::string id;                    ///< Unique: "gpu0".
+  std::string kind = {};             ///< "h100-sxm", "cpu-core", …
+  std::string node = {};             ///< Devices of one node share the intra-node link.
   std::optional<Bytes> memory = {};  ///< Absent: no limit is known, none is enforced.
-  double speed = 1;           ///< Layer times are divided by this; 1 = the profiled device.
+  double speed = 1;                  ///< Layer times are divided by this; 1 = the profiled device.
   friend bool operator==(const Device&, const Device&) = default;
 };
 

@@ -37,7 +37,7 @@ struct Comparison {
   Seconds measured{0};   ///< Median of the measured iterations.
   double relative_error = 0;
   Seconds formula{0};
-  double formula_error = 0;  ///< Of the textbook formula against the measurement.
+  double formula_error = 0;         ///< Of the textbook formula against the measurement.
   std::optional<bool> inside_band;  ///< Absent where the prediction has no band.
   double noise_floor = 0;  ///< Half the interquartile range of the iterations over their median.
   std::vector<StageComparison> per_stage;

@@ -1,4 +1,5 @@
-// Numbers that name things. Each kind is a type of its own, so a stage is never passed for a device.
+// Numbers that name things. Each kind is a type of its own, so a stage is never passed for a
+// device.
 #pragma once
 
 #include <cstddef>

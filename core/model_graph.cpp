@@ -66,8 +66,8 @@ std::string name_cycle(std::span<const Layer> layers, std::span<const LayerEdge>
   for (const LayerEdge& edge : edges) {
     if (stuck[index_of(edge.from)]) previous[index_of(edge.to)] = index_of(edge.from);
   }
-  std::size_t at = static_cast<std::size_t>(
-      std::find(stuck.begin(), stuck.end(), true) - stuck.begin());
+  std::size_t at =
+      static_cast<std::size_t>(std::find(stuck.begin(), stuck.end(), true) - stuck.begin());
   for (std::size_t step = 0; step < layers.size(); ++step) at = previous[at];  // Now on the cycle.
   std::string path = layers[at].id;
   for (std::size_t v = previous[at]; v != at; v = previous[v]) path = layers[v].id + " -> " + path;
@@ -81,10 +81,10 @@ Result<void> check_layers(std::span<const Layer> layers) {
     if (layers[i].id.empty()) return bad(where, "a layer without id", "name the layer");
     const auto [first, fresh] = seen.emplace(layers[i].id, i);
     if (!fresh) {
-      return bad(where,
-                 fmt::format("layer id '{}' is used twice (also /layers/{})", layers[i].id,
-                             first->second),
-                 "give every layer an id of its own");
+      return bad(
+          where,
+          fmt::format("layer id '{}' is used twice (also /layers/{})", layers[i].id, first->second),
+          "give every layer an id of its own");
     }
   }
   return {};
@@ -96,8 +96,8 @@ Result<void> check_edges(std::span<const Layer> layers, std::span<const LayerEdg
     const std::string where = fmt::format("/edges/{}", i);
     for (const LayerId end : {edges[i].from, edges[i].to}) {
       if (number_of(end) < 0 || index_of(end) >= layers.size()) {
-        return bad(where, fmt::format("edge to layer {}, there are {}", number_of(end),
-                                      layers.size()),
+        return bad(where,
+                   fmt::format("edge to layer {}, there are {}", number_of(end), layers.size()),
                    "remove the edge or add the layer");
       }
     }
@@ -107,8 +107,8 @@ Result<void> check_edges(std::span<const Layer> layers, std::span<const LayerEdg
     }
     if (!seen.emplace(edges[i].from, edges[i].to).second) {
       return bad(where,
-                 fmt::format("edge '{}' -> '{}' is listed twice", layers[index_of(edges[i].from)].id,
-                             layers[index_of(edges[i].to)].id),
+                 fmt::format("edge '{}' -> '{}' is listed twice",
+                             layers[index_of(edges[i].from)].id, layers[index_of(edges[i].to)].id),
                  "merge the two edges and add their bytes");
     }
   }
@@ -119,11 +119,16 @@ Result<void> check_edges(std::span<const Layer> layers, std::span<const LayerEdg
 
 std::string_view name_of(Origin origin) {
   switch (origin) {
-    case Origin::kMeasured: return "measured";
-    case Origin::kInterpolated: return "interpolated";
-    case Origin::kCatalogue: return "catalogue";
-    case Origin::kAssumed: return "assumed";
-    case Origin::kImported: return "imported";
+    case Origin::kMeasured:
+      return "measured";
+    case Origin::kInterpolated:
+      return "interpolated";
+    case Origin::kCatalogue:
+      return "catalogue";
+    case Origin::kAssumed:
+      return "assumed";
+    case Origin::kImported:
+      return "imported";
   }
   return "assumed";
 }

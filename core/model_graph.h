@@ -38,9 +38,9 @@ struct Layer {
   Bytes output{0};            ///< Sent when the next layer is on another device.
   Bytes workspace{0};         ///< Extra peak while the layer runs.
   std::optional<Bytes> deferred_weight_grad;  ///< Held between I and W where measured.
-  std::string tie_group = {};  ///< Layers of one non-empty group share their parameters.
-  bool frozen = false;         ///< Trained by nobody: no weight gradient, no optimizer state.
-  std::string same_as = {};    ///< Id of the layer whose measurement this one shares.
+  std::string tie_group = {};        ///< Layers of one non-empty group share their parameters.
+  bool frozen = false;               ///< Trained by nobody: no weight gradient, no optimizer state.
+  std::string same_as = {};          ///< Id of the layer whose measurement this one shares.
   Origin origin = Origin::kAssumed;  ///< Of every number not named in `origins`.
   std::map<std::string, Origin> origins = {};  ///< By JSON key, e.g. {"optimizer_bytes", …}.
   friend bool operator==(const Layer&, const Layer&) = default;

@@ -15,8 +15,8 @@ using SpecValue = std::variant<bool, std::int64_t, double, std::string>;
 /// {"hidden_size", 512}. Which names a family knows, and their defaults, is decided in models/.
 struct ModelSpec {
   std::string family;
-  std::string name;                          ///< What people call it: "gpt2-small-demo".
-  std::map<std::string, SpecValue> values;   ///< Sorted, so equal specs give equal text.
+  std::string name;                         ///< What people call it: "gpt2-small-demo".
+  std::map<std::string, SpecValue> values;  ///< Sorted, so equal specs give equal text.
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };
 

@@ -22,9 +22,9 @@ struct PlanStage {
   std::optional<Duration> input_grad;
   std::optional<Duration> weight_grad;
   std::vector<std::string> recompute = {};  ///< Ids of layers recomputed in backward.
-  Bytes output{0};             ///< Per micro-batch, sent to the next stage; 0 for the last.
-  Bytes saved_activation{0};   ///< Per micro-batch in flight.
-  MemoryItems memory;          ///< At the planned schedule and micro-batch count.
+  Bytes output{0};            ///< Per micro-batch, sent to the next stage; 0 for the last.
+  Bytes saved_activation{0};  ///< Per micro-batch in flight.
+  MemoryItems memory;         ///< At the planned schedule and micro-batch count.
   std::optional<Bytes> capacity = {};
   friend bool operator==(const PlanStage&, const PlanStage&) = default;
 };
@@ -40,11 +40,11 @@ struct Parallel {
 
 /// The split a framework would make by default, under the same costs, for contrast.
 struct Baseline {
-  std::string name;            ///< "equal-layers", "equal-parameters".
+  std::string name;                  ///< "equal-layers", "equal-parameters".
   std::optional<Seconds> iteration;  ///< Absent where it does not fit in memory.
   Seconds bottleneck{0};
   std::vector<int> layers_per_stage;
-  std::string note = {};       ///< "stage 0 needs 15.8 GB of 12 GB".
+  std::string note = {};  ///< "stage 0 needs 15.8 GB of 12 GB".
   friend bool operator==(const Baseline&, const Baseline&) = default;
 };
 

@@ -44,7 +44,7 @@ struct Profile {
   ProfiledDevice device;
   std::string dtype = "fp32";
   int micro_batch_size = 1;
-  int sequence_length = 0;  ///< 0: the model has no sequence.
+  int sequence_length = 0;       ///< 0: the model has no sequence.
   std::string fingerprint = {};  ///< SHA-256 over model, shapes, dtype, device, software; hex.
   ModelGraph graph;
   std::optional<LinkSpeed> link = {};  ///< Between two devices of this kind, where measured.

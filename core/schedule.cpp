@@ -11,12 +11,14 @@ namespace headrace {
 namespace {
 
 constexpr std::array kKindNames = {
-    std::string_view("F"),      std::string_view("B"),      std::string_view("I"),
-    std::string_view("W"),      std::string_view("SEND_F"), std::string_view("RECV_F"),
-    std::string_view("SEND_B"), std::string_view("RECV_B"), std::string_view("UNSHARD"),
+    std::string_view("F"),       std::string_view("B"),          std::string_view("I"),
+    std::string_view("W"),       std::string_view("SEND_F"),     std::string_view("RECV_F"),
+    std::string_view("SEND_B"),  std::string_view("RECV_B"),     std::string_view("UNSHARD"),
     std::string_view("RESHARD"), std::string_view("REDUCE_GRAD")};
 
-bool has_microbatch(ActionKind kind) { return kind < ActionKind::kUnshard; }
+bool has_microbatch(ActionKind kind) {
+  return kind < ActionKind::kUnshard;
+}
 
 /// Takes leading digits off `text`; nothing when there are none or they overflow an int.
 std::optional<int> take_number(std::string_view& text) {
@@ -69,14 +71,16 @@ class Checker {
   Result<void> in_range(std::size_t rank, std::size_t step, const Action& action) {
     const std::string name = to_string(action);
     if (number_of(action.stage) < 0 || number_of(action.stage) >= schedule_.stages) {
-      return bad_step(rank, step, fmt::format("{} names a stage that does not exist (S = {})", name,
-                                              schedule_.stages),
-                      "use stages 0 to S - 1");
+      return bad_step(
+          rank, step,
+          fmt::format("{} names a stage that does not exist (S = {})", name, schedule_.stages),
+          "use stages 0 to S - 1");
     }
     if (has_microbatch(action.kind) && (number_of(action.microbatch) < 0 ||
                                         number_of(action.microbatch) >= schedule_.microbatches)) {
-      return bad_step(rank, step, fmt::format("{} names a micro-batch that does not exist (M = {})",
-                                              name, schedule_.microbatches),
+      return bad_step(rank, step,
+                      fmt::format("{} names a micro-batch that does not exist (M = {})", name,
+                                  schedule_.microbatches),
                       "use micro-batches 0 to M - 1");
     }
     if (index_of(schedule_.device_of_stage[index_of(action.stage)]) != rank) {
@@ -127,15 +131,16 @@ class Checker {
     const bool trains = std::ranges::any_of(done_, &Progress::any_backward);
     for (int stage = 0; stage < schedule_.stages; ++stage) {
       for (int microbatch = 0; microbatch < schedule_.microbatches; ++microbatch) {
-        const Progress& now = progress({.stage = StageId{stage},
-                                        .microbatch = MicrobatchId{microbatch}});
+        const Progress& now =
+            progress({.stage = StageId{stage}, .microbatch = MicrobatchId{microbatch}});
         const auto missing = [&](std::string_view kind) {
-          return Failure({.code = ErrorCode::kBadInput,
-                          .what = fmt::format("{}{}{} is missing", stage, kind, microbatch),
-                          .where = fmt::format("rank {}", number_of(schedule_.device_of_stage
-                                                                        [static_cast<std::size_t>(
-                                                                            stage)])),
-                          .fix = "every stage runs every micro-batch exactly once"});
+          return Failure(
+              {.code = ErrorCode::kBadInput,
+               .what = fmt::format("{}{}{} is missing", stage, kind, microbatch),
+               .where = fmt::format(
+                   "rank {}",
+                   number_of(schedule_.device_of_stage[static_cast<std::size_t>(stage)])),
+               .fix = "every stage runs every micro-batch exactly once"});
         };
         if (!now.forward) return missing("F");
         if (!trains || now.backward) continue;
@@ -182,7 +187,9 @@ Result<void> check_shape(const Schedule& schedule) {
 
 }  // namespace
 
-std::string_view name_of(ActionKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
+std::string_view name_of(ActionKind kind) {
+  return kKindNames[static_cast<std::size_t>(kind)];
+}
 
 std::string to_string(const Action& action) {
   if (!has_microbatch(action.kind)) {
@@ -222,8 +229,8 @@ bool has_communication(const Schedule& schedule) {
 
 bool splits_backward(const Schedule& schedule) {
   return std::ranges::any_of(schedule.rows, [](const std::vector<Action>& row) {
-    return std::ranges::any_of(
-        row, [](const Action& a) { return a.kind == ActionKind::kInputGrad; });
+    return std::ranges::any_of(row,
+                               [](const Action& a) { return a.kind == ActionKind::kInputGrad; });
   });
 }
 

@@ -30,7 +30,9 @@ enum class ActionKind : std::uint8_t {
 std::string_view name_of(ActionKind kind);
 
 /// True for F, B, I and W: what keeps a device busy.
-constexpr bool is_compute(ActionKind kind) { return kind <= ActionKind::kWeightGrad; }
+constexpr bool is_compute(ActionKind kind) {
+  return kind <= ActionKind::kWeightGrad;
+}
 
 /// One entry of a device's list, 12 bytes. "2F5" is {kForward, StageId{2}, MicrobatchId{5}}.
 /// `(0F7;7B3)OVERLAP_F_B` is two entries, the first with `overlaps_next`.
@@ -54,8 +56,8 @@ struct Schedule {
   int stages = 0;
   int devices = 0;
   int microbatches = 0;
-  std::vector<DeviceId> device_of_stage;    ///< One entry per stage.
-  std::vector<std::vector<Action>> rows;    ///< One list per device.
+  std::vector<DeviceId> device_of_stage;  ///< One entry per stage.
+  std::vector<std::vector<Action>> rows;  ///< One list per device.
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 

@@ -73,8 +73,7 @@ Result<void> read_cell(std::string_view text, const Cell& cell, CsvDialect diale
     return {};
   }
   const bool closed = text.ends_with(kOverlapEnd);
-  const auto parts =
-      split(text.substr(1, closed ? text.size() - 1 - kOverlapEnd.size() : 0), ';');
+  const auto parts = split(text.substr(1, closed ? text.size() - 1 - kOverlapEnd.size() : 0), ';');
   if (!closed || parts.size() != 2) {
     return bad_cell(cell, fmt::format("'{}' is no overlap of two actions", text),
                     "write (0F7;7B3)OVERLAP_F_B");

@@ -70,12 +70,12 @@ struct Simulation {
   int devices = 0;
   int microbatches = 0;
   std::string communication = "async";  ///< Semantics of sends and receives.
-  Seconds makespan{0};   ///< Start of the first to end of the last compute action.
-  Seconds span{0};       ///< Largest over devices of last end - first start.
-  Seconds iteration{0};  ///< makespan + exposed gradient reduction and optimizer.
-  Seconds ideal{0};      ///< Busy time of the busiest device.
-  double bubble_ratio = 0;     ///< Mean over devices of 1 - busy / makespan.
-  double bubble_overhead = 0;  ///< makespan / ideal - 1.
+  Seconds makespan{0};                  ///< Start of the first to end of the last compute action.
+  Seconds span{0};                      ///< Largest over devices of last end - first start.
+  Seconds iteration{0};                 ///< makespan + exposed gradient reduction and optimizer.
+  Seconds ideal{0};                     ///< Busy time of the busiest device.
+  double bubble_ratio = 0;              ///< Mean over devices of 1 - busy / makespan.
+  double bubble_overhead = 0;           ///< makespan / ideal - 1.
   std::optional<double> samples_per_s;  ///< Absent where the batch size is unknown.
   double microbatches_per_s = 0;
   Formula formula;

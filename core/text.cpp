@@ -13,7 +13,9 @@
 namespace headrace {
 namespace {
 
-char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+char lower(char c) {
+  return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+}
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -37,16 +39,21 @@ struct Unit {
 constexpr std::array kTimeUnits = {Unit{"s", 1}, Unit{"ms", 1e-3}, Unit{"us", 1e-6},
                                    Unit{"ns", 1e-9}, Unit{"min", 60}};
 constexpr double kKi = 1024;
-constexpr std::array kByteUnits = {
-    Unit{"B", 1},          Unit{"kB", 1e3},         Unit{"KB", 1e3},
-    Unit{"MB", 1e6},       Unit{"GB", 1e9},         Unit{"TB", 1e12},
-    Unit{"KiB", kKi},      Unit{"MiB", kKi * kKi},  Unit{"GiB", kKi * kKi * kKi},
-    Unit{"TiB", kKi * kKi * kKi * kKi}};
-constexpr std::array kBandwidthUnits = {
-    Unit{"B/s", 1},           Unit{"kB/s", 1e3},        Unit{"MB/s", 1e6},
-    Unit{"GB/s", 1e9},        Unit{"TB/s", 1e12},       Unit{"KiB/s", kKi},
-    Unit{"MiB/s", kKi * kKi}, Unit{"GiB/s", kKi * kKi * kKi},
-    Unit{"Mbit/s", 1e6 / 8},  Unit{"Gbit/s", 1e9 / 8}};
+constexpr std::array kByteUnits = {Unit{"B", 1},
+                                   Unit{"kB", 1e3},
+                                   Unit{"KB", 1e3},
+                                   Unit{"MB", 1e6},
+                                   Unit{"GB", 1e9},
+                                   Unit{"TB", 1e12},
+                                   Unit{"KiB", kKi},
+                                   Unit{"MiB", kKi* kKi},
+                                   Unit{"GiB", kKi* kKi* kKi},
+                                   Unit{"TiB", kKi* kKi* kKi* kKi}};
+constexpr std::array kBandwidthUnits = {Unit{"B/s", 1},          Unit{"kB/s", 1e3},
+                                        Unit{"MB/s", 1e6},       Unit{"GB/s", 1e9},
+                                        Unit{"TB/s", 1e12},      Unit{"KiB/s", kKi},
+                                        Unit{"MiB/s", kKi* kKi}, Unit{"GiB/s", kKi* kKi* kKi},
+                                        Unit{"Mbit/s", 1e6 / 8}, Unit{"Gbit/s", 1e9 / 8}};
 
 std::string names_of(std::span<const Unit> units) {
   std::string names;
@@ -164,7 +171,9 @@ std::string to_text(BytesPerSecond bandwidth) {
   return scaled(bandwidth.value(), kUnits);
 }
 
-std::string percent_text(double fraction) { return fmt::format("{:.1f} %", fraction * 100); }
+std::string percent_text(double fraction) {
+  return fmt::format("{:.1f} %", fraction * 100);
+}
 
 std::string signed_percent_text(double fraction) {
   return fmt::format("{:+.1f} %", fraction * 100);

@@ -31,7 +31,7 @@ Result<BytesPerSecond> bandwidth_from_text(std::string_view text, std::string_vi
 std::string to_text(Seconds time);
 std::string to_text(Bytes size);
 std::string to_text(BytesPerSecond bandwidth);
-std::string percent_text(double fraction);  ///< 0.125 -> "12.5 %"; always one decimal.
+std::string percent_text(double fraction);         ///< 0.125 -> "12.5 %"; always one decimal.
 std::string signed_percent_text(double fraction);  ///< 0.012 -> "+1.2 %".
 
 }  // namespace headrace

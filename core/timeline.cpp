@@ -6,9 +6,12 @@ namespace headrace {
 
 std::string_view name_of(TimelineSource source) {
   switch (source) {
-    case TimelineSource::kPredicted: return "predicted";
-    case TimelineSource::kMeasured: return "measured";
-    case TimelineSource::kEmulated: return "emulated";
+    case TimelineSource::kPredicted:
+      return "predicted";
+    case TimelineSource::kMeasured:
+      return "measured";
+    case TimelineSource::kEmulated:
+      return "emulated";
   }
   return "predicted";
 }

@@ -49,7 +49,9 @@ using BytesPerSecond = Quantity<struct BytesPerSecondUnit, double>;
 using Flops = Quantity<struct FlopsUnit, double>;
 
 /// How many times `b` fits into `a`: equal units divide to a plain number.
-constexpr double ratio(Seconds a, Seconds b) { return a.value() / b.value(); }
+constexpr double ratio(Seconds a, Seconds b) {
+  return a.value() / b.value();
+}
 constexpr double ratio(Bytes a, Bytes b) {
   return static_cast<double>(a.value()) / static_cast<double>(b.value());
 }

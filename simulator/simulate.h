@@ -17,13 +17,13 @@ namespace headrace {
 /// What one stage costs per micro-batch, on the device it stands on.
 struct StageCost {
   Seconds forward{0};
-  Seconds backward{0};                   ///< Whole backward (I + W).
-  std::optional<Seconds> input_grad{};   ///< Needed when the schedule has I and W.
+  Seconds backward{0};                  ///< Whole backward (I + W).
+  std::optional<Seconds> input_grad{};  ///< Needed when the schedule has I and W.
   std::optional<Seconds> weight_grad{};
-  double activation = 1;                 ///< In the unit of DeviceReport::peak_activations.
-  Bytes saved_activation{0};             ///< Per micro-batch in flight.
-  Bytes output{0};                       ///< Message to the next stage; its gradient is as large.
-  MemoryItems fixed{};                   ///< All but `activations`, which the simulation finds.
+  double activation = 1;      ///< In the unit of DeviceReport::peak_activations.
+  Bytes saved_activation{0};  ///< Per micro-batch in flight.
+  Bytes output{0};            ///< Message to the next stage; its gradient is as large.
+  MemoryItems fixed{};        ///< All but `activations`, which the simulation finds.
 };
 
 /// One iteration to simulate.

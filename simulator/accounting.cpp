@@ -1,0 +1,122 @@
+// `account`: where the time of every device went, for predicted and measured timelines alike.
+#include <algorithm>
+
+#include "core/check.h"
+#include "simulator/simulate.h"
+
+namespace headrace {
+namespace {
+
+constexpr Seconds kUnknown{-1};
+
+/// When every (stage, micro-batch) finished its forward and its backward-chain action.
+class Producers {
+ public:
+  Producers(const Timeline& timeline)  // NOLINT(google-explicit-constructor): local helper
+      : stages_(timeline.stages), microbatches_(static_cast<std::size_t>(timeline.microbatches)) {
+    const std::size_t pairs = static_cast<std::size_t>(stages_) * microbatches_;
+    forward_.assign(pairs, kUnknown);
+    backward_.assign(pairs, kUnknown);
+    for (const TimelineEvent& event : timeline.events) {
+      const std::size_t place = place_of(number_of(event.action.stage), event.action);
+      if (event.action.kind == ActionKind::kForward) forward_[place] = event.end;
+      if (event.action.kind == ActionKind::kBackward ||
+          event.action.kind == ActionKind::kInputGrad) {
+        backward_[place] = event.end;
+      }
+    }
+  }
+
+  /// The stage whose message `action` needs, -1 for none.
+  [[nodiscard]] int stage_needed_by(const Action& action) const {
+    const int stage = number_of(action.stage);
+    if (action.kind == ActionKind::kForward) return stage - 1;
+    if (action.kind == ActionKind::kBackward || action.kind == ActionKind::kInputGrad) {
+      return stage + 1 < stages_ ? stage + 1 : -1;
+    }
+    return -1;
+  }
+
+  /// When stage `from` finished what `action` needs; kUnknown where the timeline does not say.
+  [[nodiscard]] Seconds produced(const Action& action, int from) const {
+    const auto& ends = action.kind == ActionKind::kForward ? forward_ : backward_;
+    return ends[place_of(from, action)];
+  }
+
+ private:
+  [[nodiscard]] std::size_t place_of(int stage, const Action& action) const {
+    return static_cast<std::size_t>(stage) * microbatches_ + index_of(action.microbatch);
+  }
+
+  int stages_;
+  std::size_t microbatches_;
+  std::vector<Seconds> forward_;
+  std::vector<Seconds> backward_;
+};
+
+/// Splits the gap [from, to) before `action` into waiting for the producer and communication.
+void book_gap(DeviceReport& report, Seconds from, Seconds to, const TimelineEvent& event,
+              const Producers& producers, bool hops_known) {
+  const Seconds gap = to - from;
+  const int source = producers.stage_needed_by(event.action);
+  const Seconds produced = source < 0 ? kUnknown : producers.produced(event.action, source);
+  if (!hops_known || produced < Seconds{0}) {
+    report.wait += gap;
+    return;
+  }
+  const Seconds moving = std::clamp(to - std::max(from, produced), Seconds{0}, gap);
+  report.exposed_communication += moving;
+  report.wait += gap - moving;
+}
+
+}  // namespace
+
+Simulation account(const Timeline& timeline, const std::vector<DeviceId>& device_of_stage,
+                   const std::vector<Seconds>& hop_forward,
+                   const std::vector<Seconds>& hop_backward) {
+  HEADRACE_CHECK(device_of_stage.size() == static_cast<std::size_t>(timeline.stages),
+                 "one device per stage");
+  const bool hops_known = !hop_forward.empty() && !hop_backward.empty();
+  const Producers producers(timeline);
+  Simulation result;
+  result.stages = timeline.stages;
+  result.devices = timeline.devices;
+  result.microbatches = timeline.microbatches;
+  result.makespan = makespan_of(timeline);
+  result.iteration = result.makespan;
+  result.per_device.resize(static_cast<std::size_t>(timeline.devices));
+
+  std::vector<Seconds> first(result.per_device.size(), kUnknown);
+  std::vector<Seconds> last(result.per_device.size(), Seconds{0});
+  Seconds begin{0};
+  bool any = false;
+  for (const TimelineEvent& event : timeline.events) {
+    if (!is_compute(event.action.kind)) continue;
+    const std::size_t d = index_of(event.device);
+    DeviceReport& report = result.per_device[d];
+    report.busy += event.end - event.start;
+    if (first[d] < Seconds{0}) {
+      first[d] = event.start;
+    } else if (event.start > last[d]) {
+      book_gap(report, last[d], event.start, event, producers, hops_known);
+    }
+    last[d] = std::max(last[d], event.end);
+    begin = any ? std::min(begin, event.start) : event.start;
+    any = true;
+  }
+  double bubbles = 0;
+  for (std::size_t d = 0; d < result.per_device.size(); ++d) {
+    DeviceReport& report = result.per_device[d];
+    const Seconds end = begin + result.makespan;
+    report.idle = first[d] < Seconds{0} ? result.makespan : (first[d] - begin) + (end - last[d]);
+    if (result.makespan > Seconds{0}) report.utilisation = ratio(report.busy, result.makespan);
+    bubbles += 1 - report.utilisation;
+    result.ideal = std::max(result.ideal, report.busy);
+    if (first[d] >= Seconds{0}) result.span = std::max(result.span, last[d] - first[d]);
+  }
+  result.bubble_ratio = bubbles / static_cast<double>(std::max(1, timeline.devices));
+  if (result.ideal > Seconds{0}) result.bubble_overhead = ratio(result.makespan, result.ideal) - 1;
+  return result;
+}
+
+}  // namespace headrace

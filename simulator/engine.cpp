@@ -1,0 +1,282 @@
+#include "simulator/engine.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "core/check.h"
+
+namespace headrace {
+namespace {
+
+constexpr double kNotYet = -1;
+
+/// A message that a device waits for: the output (forward) or the input gradient (backward) of one
+/// stage and micro-batch, as one number. kNothing where the action waits for nobody.
+using Message = std::int64_t;
+constexpr Message kNothing = -1;
+
+/// Runs the rows as far as messages allow, device by device, until all are done or all wait.
+/// With kRecord the times of every action are kept.
+template <bool kRecord>
+class Engine {
+ public:
+  explicit Engine(const SimulationInput& input)
+      : schedule_(input.schedule),
+        microbatches_(schedule_.microbatches),
+        message_count_(static_cast<std::int64_t>(schedule_.stages) * microbatches_),
+        explicit_sends_(has_communication(schedule_)),
+        arrival_(static_cast<std::size_t>(2 * message_count_), kNotYet),
+        next_(schedule_.rows.size(), 0),
+        clock_(schedule_.rows.size(), 0.0),
+        waits_for_(schedule_.rows.size(), kNothing) {
+    costs_.reserve(input.stages.size());
+    for (std::size_t s = 0; s < input.stages.size(); ++s) costs_.push_back(stage_costs(input, s));
+    if constexpr (kRecord) make_room();
+  }
+
+  Result<void> run() {
+    std::vector<std::size_t> ready;
+    for (std::size_t device = schedule_.rows.size(); device-- > 0;) ready.push_back(device);
+    while (!ready.empty()) {
+      const std::size_t device = ready.back();
+      ready.pop_back();
+      advance(device, ready);
+    }
+    for (std::size_t device = 0; device < next_.size(); ++device) {
+      if (next_[device] < schedule_.rows[device].size()) return deadlock(device);
+    }
+    return {};
+  }
+
+  [[nodiscard]] Seconds makespan() const { return Seconds(makespan_); }
+  ActionTimes take_times() { return std::move(times_); }
+
+ private:
+  struct Costs {
+    std::array<double, 4> duration;  ///< By ActionKind F, B, I, W.
+    double forward_hop;              ///< To stage s + 1; 0 on the same device.
+    double backward_hop;             ///< To stage s - 1.
+    bool forward_local;              ///< Stage s + 1 is on the same device (or there is none).
+    bool backward_local;
+  };
+
+  static Costs stage_costs(const SimulationInput& input, std::size_t s) {
+    const StageCost& cost = input.stages[s];
+    const auto& device = input.schedule.device_of_stage;
+    const bool last = s + 1 == input.stages.size();
+    const bool forward_local = last || device[s] == device[s + 1];
+    const bool backward_local = s == 0 || device[s] == device[s - 1];
+    return {.duration = {cost.forward.value(), cost.backward.value(),
+                         cost.input_grad.value_or(Seconds{0}).value(),
+                         cost.weight_grad.value_or(Seconds{0}).value()},
+            .forward_hop = forward_local ? 0 : input.hop_forward[s].value(),
+            .backward_hop = backward_local ? 0 : input.hop_backward[s - 1].value(),
+            .forward_local = forward_local,
+            .backward_local = backward_local};
+  }
+
+  void make_room() {
+    times_.row_begin.push_back(0);
+    for (const auto& row : schedule_.rows) {
+      times_.row_begin.push_back(times_.row_begin.back() + row.size());
+    }
+    times_.start.resize(times_.row_begin.back());
+    times_.end.resize(times_.row_begin.back());
+  }
+
+  [[nodiscard]] Message forward_message(std::int64_t stage, std::int64_t microbatch) const {
+    return stage * microbatches_ + microbatch;
+  }
+  [[nodiscard]] Message backward_message(std::int64_t stage, std::int64_t microbatch) const {
+    return message_count_ + stage * microbatches_ + microbatch;
+  }
+
+  [[nodiscard]] Message needed_by(const Action& action) const {
+    const std::int64_t stage = number_of(action.stage);
+    const std::int64_t microbatch = number_of(action.microbatch);
+    switch (action.kind) {
+      case ActionKind::kForward:
+        return stage == 0 ? kNothing : forward_message(stage - 1, microbatch);
+      case ActionKind::kBackward:
+      case ActionKind::kInputGrad:
+        return stage + 1 == schedule_.stages ? kNothing : backward_message(stage + 1, microbatch);
+      default:
+        return kNothing;
+    }
+  }
+
+  /// Runs `device` until it is done or waits.
+  void advance(std::size_t device, std::vector<std::size_t>& ready) {
+    const std::vector<Action>& row = schedule_.rows[device];
+    double now = clock_[device];
+    std::size_t next = next_[device];
+    waits_for_[device] = kNothing;
+    for (; next < row.size(); ++next) {
+      const Action& action = row[next];
+      const Message needed = needed_by(action);
+      if (needed != kNothing) {
+        const double arrival = arrival_[static_cast<std::size_t>(needed)];
+        if (arrival < 0) {
+          waits_for_[device] = needed;
+          break;
+        }
+        now = std::max(now, arrival);
+      }
+      const double start = now;
+      const Costs& costs = costs_[index_of(action.stage)];
+      if (is_compute(action.kind)) {
+        now += costs.duration[static_cast<std::size_t>(action.kind)];
+        makespan_ = std::max(makespan_, now);
+      }
+      publish(action, costs, now, ready);
+      if constexpr (kRecord) {
+        times_.start[times_.row_begin[device] + next] = Seconds(start);
+        times_.end[times_.row_begin[device] + next] = Seconds(now);
+      }
+    }
+    next_[device] = next;
+    clock_[device] = now;
+  }
+
+  /// Sends what `action` produced. Between devices a schedule with explicit sends sends at its
+  /// SEND, a compute-only one at the end of the computation.
+  void publish(const Action& action, const Costs& costs, double now,
+               std::vector<std::size_t>& ready) {
+    const std::int64_t stage = number_of(action.stage);
+    const std::int64_t microbatch = number_of(action.microbatch);
+    switch (action.kind) {
+      case ActionKind::kForward:
+        if (!explicit_sends_ || costs.forward_local) {
+          deliver(forward_message(stage, microbatch), stage + 1, now + costs.forward_hop, ready);
+        }
+        break;
+      case ActionKind::kBackward:
+      case ActionKind::kInputGrad:
+        if (!explicit_sends_ || costs.backward_local) {
+          deliver(backward_message(stage, microbatch), stage - 1, now + costs.backward_hop, ready);
+        }
+        break;
+      case ActionKind::kSendForward:
+        deliver(forward_message(stage, microbatch), stage + 1, now + costs.forward_hop, ready);
+        break;
+      case ActionKind::kSendBackward:
+        deliver(backward_message(stage, microbatch), stage - 1, now + costs.backward_hop, ready);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void deliver(Message message, std::int64_t to_stage, double arrival,
+               std::vector<std::size_t>& ready) {
+    arrival_[static_cast<std::size_t>(message)] = arrival;
+    if (to_stage < 0 || to_stage >= schedule_.stages) return;
+    const std::size_t receiver =
+        index_of(schedule_.device_of_stage[static_cast<std::size_t>(to_stage)]);
+    if (waits_for_[receiver] == message) {
+      waits_for_[receiver] = kNothing;
+      ready.push_back(receiver);
+    }
+  }
+
+  /// The action that would produce `message`, in schedule notation, and its device.
+  [[nodiscard]] std::pair<std::string, std::size_t> producer_of(Message message) const {
+    const bool forward = message < message_count_;
+    const std::int64_t place = forward ? message : message - message_count_;
+    const auto stage = static_cast<std::size_t>(place / microbatches_);
+    const std::size_t device = index_of(schedule_.device_of_stage[stage]);
+    const auto makes = [&](const Action& action) {
+      if (index_of(action.stage) != stage ||
+          number_of(action.microbatch) != place % microbatches_) {
+        return false;
+      }
+      if (forward) return action.kind == ActionKind::kForward;
+      return action.kind == ActionKind::kBackward || action.kind == ActionKind::kInputGrad;
+    };
+    const auto sends = [&](const Action& action) {
+      return index_of(action.stage) == stage &&
+             number_of(action.microbatch) == place % microbatches_ &&
+             action.kind == (forward ? ActionKind::kSendForward : ActionKind::kSendBackward);
+    };
+    const auto& row = schedule_.rows[device];
+    auto found = std::ranges::find_if(row, sends);
+    if (found == row.end()) found = std::ranges::find_if(row, makes);
+    return {found == row.end() ? std::string("nothing that exists") : to_string(*found), device};
+  }
+
+  /// Follows who waits for whom from `device` until a device comes up again: that is the cycle.
+  [[nodiscard]] Failure deadlock(std::size_t device) const {
+    std::vector<std::size_t> path;
+    while (std::ranges::find(path, device) == path.end() && waits_for_[device] != kNothing) {
+      path.push_back(device);
+      device = producer_of(waits_for_[device]).second;
+    }
+    path.erase(path.begin(), std::ranges::find(path, device));
+    std::vector<BlockedAction> cycle;
+    for (const std::size_t blocked : path) {
+      cycle.push_back({.device = static_cast<int>(blocked),
+                       .action = to_string(schedule_.rows[blocked][next_[blocked]]),
+                       .waits_for = producer_of(waits_for_[blocked]).first});
+    }
+    return Failure({.code = ErrorCode::kDeadlock,
+                    .what = fmt::format("the schedule waits for itself: {} device{} in a circle",
+                                        cycle.size(), cycle.size() == 1 ? "" : "s"),
+                    .where = fmt::format("device {} step {}", device, next_[device]),
+                    .fix = "move one of these actions behind what it waits for",
+                    .cycle = std::move(cycle)});
+  }
+
+  const Schedule& schedule_;
+  std::int64_t microbatches_;
+  std::int64_t message_count_;
+  bool explicit_sends_;
+  std::vector<Costs> costs_;
+  std::vector<double> arrival_;     ///< By message; kNotYet until it was sent.
+  std::vector<std::size_t> next_;   ///< By device: the action to run next.
+  std::vector<double> clock_;       ///< By device: end of its last action.
+  std::vector<Message> waits_for_;  ///< By device.
+  double makespan_ = 0;
+  ActionTimes times_;
+};
+
+Result<void> check_costs(const SimulationInput& input) {
+  const auto stages = static_cast<std::size_t>(input.schedule.stages);
+  HEADRACE_CHECK(input.stages.size() == stages, "one cost per stage");
+  HEADRACE_CHECK(input.hop_forward.size() == stages && input.hop_backward.size() == stages,
+                 "one hop per stage");
+  if (!splits_backward(input.schedule)) return {};
+  for (std::size_t s = 0; s < stages; ++s) {
+    if (input.stages[s].input_grad && input.stages[s].weight_grad) continue;
+    return Failure(
+        {.code = ErrorCode::kBadInput,
+         .what = fmt::format("the schedule splits backward into I and W, but stage {} "
+                             "has no times for them",
+                             s),
+         .where = fmt::format("stage {}", s),
+         .fix = "profile with split backward, or assume a share: --weight-grad-share 0.5"});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ActionTimes> time_actions(const SimulationInput& input) {
+  if (auto ok = check_costs(input); !ok) return Failure(ok.error());
+  Engine<true> engine(input);
+  if (auto ok = engine.run(); !ok) return Failure(ok.error());
+  return engine.take_times();
+}
+
+Result<Seconds> time_makespan(const SimulationInput& input) {
+  if (auto ok = check_costs(input); !ok) return Failure(ok.error());
+  Engine<false> engine(input);
+  if (auto ok = engine.run(); !ok) return Failure(ok.error());
+  return engine.makespan();
+}
+
+}  // namespace headrace

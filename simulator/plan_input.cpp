@@ -1,0 +1,82 @@
+// `simulation_input`: what a plan's stages, devices and links mean for the simulator.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "simulator/simulate.h"
+
+namespace headrace {
+namespace {
+
+/// Position in the cluster of the device that runs a stage (its first replica).
+Result<DeviceId> device_of(const Plan& plan, std::size_t stage) {
+  const std::string where = fmt::format("/stages/{}/devices", stage);
+  if (plan.stages[stage].devices.empty()) {
+    return Failure({.code = ErrorCode::kBadInput,
+                    .what = fmt::format("stage {} stands on no device", stage),
+                    .where = where,
+                    .fix = "name one device of the cluster"});
+  }
+  const std::string& id = plan.stages[stage].devices.front();
+  const auto& devices = plan.inputs.cluster.devices;
+  const auto found = std::ranges::find(devices, id, &Device::id);
+  if (found != devices.end()) return DeviceId{static_cast<int>(found - devices.begin())};
+  return Failure({.code = ErrorCode::kBadInput,
+                  .what = fmt::format("stage {} stands on device '{}', which is not in the cluster",
+                                      stage, id),
+                  .where = where,
+                  .fix = "name one device of the cluster"});
+}
+
+std::optional<Seconds> mean_of(const std::optional<Duration>& duration) {
+  return duration ? std::optional(duration->mean) : std::nullopt;
+}
+
+StageCost cost_of(const PlanStage& stage, int virtual_stages) {
+  MemoryItems fixed = stage.memory;
+  fixed.activations = Bytes{0};
+  return {.forward = stage.forward.mean,
+          .backward = stage.backward.mean,
+          .input_grad = mean_of(stage.input_grad),
+          .weight_grad = mean_of(stage.weight_grad),
+          .activation = 1.0 / virtual_stages,
+          .saved_activation = stage.saved_activation,
+          .output = stage.output,
+          .fixed = fixed};
+}
+
+}  // namespace
+
+Result<SimulationInput> simulation_input(const Plan& plan, Schedule schedule) {
+  const auto stages = static_cast<int>(plan.stages.size());
+  if (schedule.stages != stages) {
+    return Failure(
+        {.code = ErrorCode::kBadInput,
+         .what = fmt::format("the schedule has {} stages, the plan {}", schedule.stages, stages),
+         .where = "schedule",
+         .fix = "use a schedule of the plan's stages, or plan anew"});
+  }
+  SimulationInput input{.schedule = std::move(schedule), .optimizer = plan.optimizer_step.mean};
+  if (plan.micro_batch_size > 0) {
+    input.global_batch = input.schedule.microbatches * plan.micro_batch_size * plan.parallel.data;
+  }
+  std::vector<DeviceId> devices;
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    const auto device = device_of(plan, s);
+    if (!device) return Failure(device.error());
+    devices.push_back(*device);
+    input.stages.push_back(cost_of(plan.stages[s], std::max(1, plan.parallel.virtual_stages)));
+  }
+  input.hop_forward.assign(plan.stages.size(), Seconds{0});
+  input.hop_backward.assign(plan.stages.size(), Seconds{0});
+  for (std::size_t s = 0; s + 1 < plan.stages.size(); ++s) {
+    const Cluster& cluster = plan.inputs.cluster;
+    const Bytes size = plan.stages[s].output;
+    input.hop_forward[s] = transfer_time(cluster.link_between(devices[s], devices[s + 1]), size);
+    input.hop_backward[s] = transfer_time(cluster.link_between(devices[s + 1], devices[s]), size);
+  }
+  return input;
+}
+
+}  // namespace headrace
