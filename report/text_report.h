@@ -12,7 +12,7 @@
 namespace headrace {
 
 std::string profile_text(const Profile& profile);
-std::string plan_text(const Plan& plan);              ///< With the reasons: bottleneck, bound, gap…
+std::string plan_text(const Plan& plan);  ///< With the reasons: bottleneck, bound, gap…
 std::string simulation_text(const Simulation& simulation);  ///< With the formula beside it.
 std::string comparison_text(const Comparison& comparison);
 

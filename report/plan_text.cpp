@@ -1,0 +1,104 @@
+// A plan for people: the stages, why this cut, and what other cuts would cost.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include "core/text.h"
+#include "report/table.h"
+#include "report/text_report.h"
+
+namespace headrace {
+namespace {
+
+std::string signed_time(Seconds time) {
+  return time.value() < 0 ? "-" + to_text(Seconds{0} - time) : "+" + to_text(time);
+}
+
+std::string heading(const Plan& plan) {
+  std::string text = fmt::format("{}: {} stages, {}, {} micro-batches", printable(plan.model.name),
+                                 plan.stages.size(), printable(plan.schedule), plan.microbatches);
+  if (plan.global_batch > 0) {
+    text += fmt::format(" of {} (global batch {})", plan.micro_batch_size, plan.global_batch);
+  }
+  return text + "\n";
+}
+
+std::string layers_text(const PlanStage& stage) {
+  if (stage.layers.size() == 1) return stage.layers.front();
+  return fmt::format("{} .. {} ({})", stage.layers.front(), stage.layers.back(),
+                     stage.layers.size());
+}
+
+std::string stage_table(const Plan& plan) {
+  std::vector<TableRow> rows = {
+      {"stage", "device", "layers", "forward", "backward", "sends", "memory", "limit"}};
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    const PlanStage& stage = plan.stages[s];
+    rows.push_back({fmt::format("{}", s), fmt::format("{}", fmt::join(stage.devices, ",")),
+                    layers_text(stage), to_text(stage.forward.mean), to_text(stage.backward.mean),
+                    to_text(stage.output), to_text(stage.memory.total()),
+                    stage.capacity ? to_text(*stage.capacity) : "none"});
+  }
+  return table_text(rows, 3);
+}
+
+std::string quality_text(const Plan& plan) {
+  std::vector<TableRow> rows = {
+      {"bottleneck", "forward + backward of the slowest stage", to_text(plan.bottleneck)}};
+  rows.push_back({"bound", "no plan's " + plan.objective + " is below", to_text(plan.bound)});
+  rows.push_back({"gap", plan.exact ? "above the bound; proven optimal" : "above the bound",
+                  percent_text(plan.gap)});
+  if (plan.predicted) {
+    const Simulation& predicted = *plan.predicted;
+    rows.push_back({"iteration", "simulated", to_text(predicted.iteration)});
+    rows.push_back({"formula",
+                    "(micro-batches + stages - 1) x slowest stage, " +
+                        signed_percent_text(predicted.formula.relative_error),
+                    to_text(predicted.formula.total)});
+    rows.push_back({"bubble_ratio", "mean over devices of 1 - busy / makespan",
+                    percent_text(predicted.bubble_ratio)});
+    rows.push_back(
+        {"bubble_overhead", "makespan / ideal - 1", percent_text(predicted.bubble_overhead)});
+  }
+  return "\n" + table_text(rows, 2);
+}
+
+std::string baseline_table(const Plan& plan) {
+  if (plan.baselines.empty()) return {};
+  std::vector<TableRow> rows = {{"default split", "layers per stage", "bottleneck", "iteration"}};
+  for (const Baseline& baseline : plan.baselines) {
+    rows.push_back({baseline.name, fmt::format("{}", fmt::join(baseline.layers_per_stage, " ")),
+                    to_text(baseline.bottleneck),
+                    baseline.iteration ? to_text(*baseline.iteration) : "-"});
+    if (!baseline.note.empty()) rows.back().push_back(baseline.note);
+  }
+  return "\n" + table_text(rows, 2);
+}
+
+std::string boundary_table(const Plan& plan) {
+  if (plan.boundaries.empty()) return {};
+  const auto cost = [](const std::optional<Seconds>& time) {
+    return time ? signed_time(*time) : std::string("-");
+  };
+  std::vector<TableRow> rows = {{"cut after", "sends", "one layer earlier", "one layer later"}};
+  for (const Boundary& boundary : plan.boundaries) {
+    rows.push_back({boundary.after_layer, to_text(boundary.bytes), cost(boundary.one_layer_earlier),
+                    cost(boundary.one_layer_later)});
+  }
+  return "\n" + table_text(rows);
+}
+
+}  // namespace
+
+std::string plan_text(const Plan& plan) {
+  std::string text = heading(plan) + stage_table(plan) + quality_text(plan);
+  text += baseline_table(plan) + boundary_table(plan);
+  if (!plan.notes.empty()) text += "\n";
+  for (const std::string& note : plan.notes) text += fmt::format("- {}\n", printable(note));
+  return text;
+}
+
+}  // namespace headrace
