@@ -14,10 +14,11 @@ NO_TORCH = "tools/headrace/"  # links no LibTorch: may not include the folders t
 TORCH_ROOMS = r"(models|executor)/torch/|profiler/(cpu|cupti)/"
 HEAVY = {  # header pattern -> the only folders allowed to include it (CPU seconds it costs a file)
     r"torch/|ATen/|c10/": ["executor/torch", "models/torch", "profiler/cpu", "tests/torch"],  # 16 s
-    r"cupti|cuda": ["profiler/cupti", "executor/nccl", "executor/torch", "tests/profiler"],
+    r"cupti|cuda": ["profiler/cupti", "executor/nccl", "executor/torch", "tests/profiler",
+                    "tests/gpu"],
     r"nccl": ["executor/nccl"],
     r"CLI/": ["tools/headrace", "tools/headrace-torch"],  # 8 s
-    r"nlohmann/": ["core/json"],  # 5 s
+    r"nlohmann/": ["core/json", "tests/"],  # 5 s
 }
 MAX_LINES = 500
 

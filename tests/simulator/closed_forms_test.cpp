@@ -1,0 +1,146 @@
+// Makespans that can be written down, and schedules and times that peers' own programs produced.
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "core/schedule_csv.h"
+#include "simulator/simulate.h"
+#include "tests/support/simulation_builders.h"
+
+namespace headrace {
+namespace {
+
+using nlohmann::json;
+using testing::uniform_input;
+
+double makespan(const std::string& name, int p, int m, const testing::UniformCosts& costs) {
+  return simulate(uniform_input(name, p, m, costs)).value().report.makespan.value();
+}
+
+/// Calls `check(costs, schedule)` for every schedule of one peer's file.
+template <typename Check>
+void for_each_peer_schedule(const std::string& file, Check check) {
+  std::ifstream lines(std::string(HEADRACE_SOURCE_DIR) + "/tests/data/schedules/peers/" + file);
+  std::string line;
+  REQUIRE(std::getline(lines, line));
+  const json header = json::parse(line);
+  while (std::getline(lines, line)) check(header, json::parse(line));
+}
+
+std::string csv_of(const json& entry) {
+  std::string text;
+  for (const json& row : entry["rows"]) text += row.get<std::string>() + "\n";
+  return text;
+}
+
+/// Per stage: one number for all, or one per rank.
+Seconds cost_at(const json& cost, std::size_t rank) {
+  return Seconds((cost.is_array() ? cost[rank] : cost).get<double>());
+}
+
+SimulationInput peer_input(const Schedule& schedule, const json& costs) {
+  SimulationInput input{.schedule = schedule};
+  for (const DeviceId device : schedule.device_of_stage) {
+    const std::size_t rank = index_of(device);
+    const Seconds input_grad = cost_at(costs["I"], rank);
+    const Seconds weight_grad = cost_at(costs["W"], rank);
+    input.stages.push_back({.forward = cost_at(costs["F"], rank),
+                            .backward = input_grad + weight_grad,
+                            .input_grad = input_grad,
+                            .weight_grad = weight_grad});
+  }
+  input.hop_forward.assign(input.stages.size(), Seconds(costs["c"].get<double>()));
+  input.hop_backward = input.hop_forward;
+  return input;
+}
+
+void check_peer_times(const json& header, const json& entry, const Schedule& schedule) {
+  for (const auto& [name, expected] : entry["results"].items()) {
+    const json& costs = name == "nu8" ? header["nu8"] : header["costs"][name];
+    const auto outcome = simulate(peer_input(schedule, costs));
+    REQUIRE(outcome.has_value());
+    CHECK(outcome->report.makespan.value() ==
+          doctest::Approx(expected["makespan"].get<double>()).epsilon(1e-6));
+    CHECK(outcome->report.span.value() ==
+          doctest::Approx(expected["max_span"].get<double>()).epsilon(1e-6));
+    for (std::size_t rank = 0; rank < outcome->report.per_device.size(); ++rank) {
+      CHECK(outcome->report.per_device[rank].peak_activations ==
+            entry["peak_act_per_rank"][rank].get<double>());
+    }
+  }
+}
+
+TEST_SUITE_BEGIN("simulator/closed_forms");
+
+TEST_CASE("gpipe takes m plus p minus 1 times S plus 2 hops per border") {
+  for (const int p : {1, 2, 3, 5, 8}) {
+    for (const int m : {1, 2, 7, 32}) {
+      CHECK(makespan("gpipe", p, m, {.forward = 2, .backward = 3, .hop = 0.125}) ==
+            doctest::Approx((m + p - 1) * 5 + 2 * (p - 1) * 0.125));
+    }
+  }
+}
+
+TEST_CASE("1f1b takes as long as gpipe without hops") {
+  for (const int p : {1, 2, 3, 5, 8}) {
+    for (const int m : {1, 2, 7, 32}) {
+      CHECK(makespan("1f1b", p, m, {.forward = 2, .backward = 3}) ==
+            doctest::Approx((m + p - 1) * 5));
+    }
+  }
+}
+
+TEST_CASE("1f1b pays hops in its steady state when p divides m") {
+  // (m + p - 1) S + [2 (p - 1) m / p + 2 p - 4] c
+  for (const int p : {2, 4, 8}) {
+    for (const int m : {8, 16, 32}) {
+      const double hops = 2.0 * (p - 1) * m / p + 2 * p - 4;
+      CHECK(makespan("1f1b", p, m, {.forward = 2, .backward = 3, .hop = 0.125}) ==
+            doctest::Approx((m + p - 1) * 5 + hops * 0.125));
+    }
+  }
+}
+
+TEST_CASE("times and peak activations of every peer schedule with one replica are reproduced") {
+  int schedules = 0;
+  for (const char* file : {"alpa.jsonl", "deepspeed.jsonl", "dualpipe.jsonl", "megatron.jsonl",
+                           "ppvis.jsonl", "torch.jsonl", "torchgpipe.jsonl", "zero-bubble.jsonl"}) {
+    for_each_peer_schedule(file, [&](const json& header, const json& entry) {
+      if (entry["style"] == "bidir") return;
+      const auto schedule = schedule_from_csv(csv_of(entry), entry["file"].get<std::string>());
+      REQUIRE_MESSAGE(schedule.has_value(), entry["file"].get<std::string>());
+      check_peer_times(header, entry, *schedule);
+      ++schedules;
+    });
+  }
+  CHECK(schedules == 1001);
+}
+
+TEST_CASE("gpipe and 1f1b are action for action those of the peers") {
+  int schedules = 0;
+  const auto same_order = [&](const std::string& ours, const json& entry) {
+    const int p = entry["p"].get<int>();
+    const auto made = make_schedule(
+        {.name = ours, .devices = p, .stages = p, .microbatches = entry["m"].get<int>()});
+    REQUIRE(made.has_value());
+    CHECK(to_csv(*made) == csv_of(entry));
+    ++schedules;
+  };
+  for (const char* file : {"alpa.jsonl", "deepspeed.jsonl", "megatron.jsonl", "ppvis.jsonl",
+                           "torch.jsonl", "zero-bubble.jsonl"}) {
+    for_each_peer_schedule(file, [&](const json&, const json& entry) {
+      const std::string name = entry["schedule"].get<std::string>();
+      if (name == "1F1B" || name == "1f1b" || name == "TrainSchedule") same_order("1f1b", entry);
+      if (name == "GPipe" || name == "gpipe") same_order("gpipe", entry);
+    });
+  }
+  CHECK(schedules == 88);
+}
+
+TEST_SUITE_END();
+
+}  // namespace
+}  // namespace headrace
