@@ -31,6 +31,8 @@ Result<ModelSpec> model_from_json(std::string_view text, std::string_view source
 /// A foreign configuration (Hugging Face config.json) flattened to dotted names ("text_config.
 /// hidden_size"); arrays and nulls are left out. `family` and `name` stay empty.
 Result<ModelSpec> foreign_config_from_json(std::string_view text, std::string_view source);
+/// What another of our programs failed with.
+Result<Error> error_from_json(std::string_view text, std::string_view source);
 
 // Writing: stable key order, two spaces of indent, shortest digits that read back equal, a final
 // newline; every document starts with "schema" and "tool". Reading it back gives an equal value.
