@@ -18,6 +18,14 @@ namespace headrace {
 /// Simulated iteration time of a plan; bound to the simulator by the command line.
 using PlanScorer = std::function<Result<Seconds>(const Plan&)>;
 
+/// What a schedule runs of every micro-batch. It decides which times a stage adds up and which
+/// lower bound of the iteration holds.
+enum class Passes {
+  kForwardOnly,
+  kWholeBackward,  ///< F and B: a stage's last backward must still return through all before it.
+  kSplitBackward,  ///< F, I and W. Its bound holds for kWholeBackward too, but is less tight.
+};
+
 /// What is fixed before the search.
 struct PlanRequest {
   int stages = 1;
@@ -27,17 +35,23 @@ struct PlanRequest {
   std::map<std::string, std::string> schedule_parameters = {};
   /// Micro-batches whose activations stage s holds at its peak, asked from the schedule. Size S.
   std::vector<int> in_flight;
+  Passes passes = Passes::kSplitBackward;    ///< Of `schedule`; ask it, do not guess.
   std::string objective = "iteration-time";  ///< Or "bottleneck".
-  double memory_margin = 0;  ///< Fraction of a device's memory that is left free.
-  int scored_plans = 2000;   ///< Cuts near the optimum that are scored at most.
+  double memory_margin = 0;                  ///< Fraction of a device's memory that is left free.
+  int scored_plans = 2000;                   ///< Cuts near the optimum that are scored at most.
 };
 
 /// Cuts the profile's chain order into `stages` non-empty contiguous stages, stage s on device s.
 /// First the smallest bottleneck is found (exact, memory limits kept), then, for iteration-time,
 /// the scorer decides among the cuts whose lower bound is below the best scored so far.
-/// Fills every field of Plan but `predicted`. Deterministic.
-/// Fails with kInfeasible: fewer layers than stages, or no cut fits in memory (the message says by
-/// how much, on which stage at best, and what would help).
+/// Where a framework's default split is as good and sends no more bytes, it is the plan.
+/// Fills every field of Plan but `predicted`. Deterministic; times are compared in whole
+/// nanoseconds per layer, or to 1e-12 of the scored time.
+/// An empty scorer is accepted for "bottleneck": baselines then have no iteration time.
+/// Fails with kUsage on a request that contradicts itself, with kBadInput where times or bytes add
+/// up to more than 4e18, with the scorer's own error, and with kInfeasible: fewer layers than
+/// stages, fewer devices than stages, or no cut fits in memory (the message says by how much, on
+/// which stage at best, and what would help).
 Result<Plan> make_plan(const Profile& profile, const Cluster& cluster, const PlanRequest& request,
                        const PlanScorer& scorer);
 
