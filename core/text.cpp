@@ -109,10 +109,13 @@ std::string scaled(double value, std::span<const Unit> largest_first) {
 
 std::optional<std::string> closest_match(std::string_view word,
                                          std::span<const std::string_view> candidates) {
+  constexpr std::size_t kLongest = 100;  // Comparing costs the product of the lengths.
+  if (word.size() > kLongest) return std::nullopt;
   const std::size_t allowed = std::max<std::size_t>(1, word.size() / 3);
   std::size_t best = allowed + 1;
   std::optional<std::string> match;
   for (const std::string_view candidate : candidates) {
+    if (candidate.size() > word.size() + allowed) continue;
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best) {
       best = distance;
