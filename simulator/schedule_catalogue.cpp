@@ -23,7 +23,16 @@ struct Entry {
 const std::vector<Entry>& table() {
   static const std::vector<Entry> entries = {
       {"gpipe", 1, gpipe_schedule, {}},
+      {"gpipe-lifo", 1, gpipe_lifo_schedule, {}},
       {"1f1b", 1, one_forward_one_backward_schedule, {}},
+      {"eager-1f1b", 1, eager_one_forward_one_backward_schedule, {}},
+      {"interleaved", 2, interleaved_schedule, {"group"}},
+      {"looped-bfs", 2, looped_breadth_first_schedule, {}},
+      {"interleaved-zb", 2, interleaved_zero_bubble_schedule, {}},
+      {"zb-h1", 1, zero_bubble_h1_schedule, {}},
+      {"zbv", 2, zero_bubble_v_schedule, {}},
+      {"dualpipev", 2, dual_pipe_v_schedule, {}},
+      {"forward-only", 1, forward_only_schedule, {}},
   };
   return entries;
 }
@@ -127,24 +136,6 @@ std::span<const std::string_view> schedule_names() {
 int default_virtual_stages(std::string_view name) {
   const auto entry = std::ranges::find(table(), name, &Entry::name);
   return entry == table().end() ? 1 : entry->virtual_stages;
-}
-
-Schedule empty_chain_schedule(const ScheduleRequest& request) {
-  Schedule schedule{
-      .stages = request.stages, .devices = request.devices, .microbatches = request.microbatches};
-  schedule.rows.resize(static_cast<std::size_t>(request.devices));
-  for (int s = 0; s < request.stages; ++s) schedule.device_of_stage.push_back(DeviceId{s});
-  return schedule;
-}
-
-Result<void> require_one_stage_per_device(const ScheduleRequest& request) {
-  if (request.stages == request.devices) return {};
-  return Failure({.code = ErrorCode::kInfeasible,
-                  .what = fmt::format("{} runs one stage per device, asked for {} stages on {} "
-                                      "devices",
-                                      request.name, request.stages, request.devices),
-                  .where = "--schedule",
-                  .fix = fmt::format("use --stages {}", request.devices)});
 }
 
 }  // namespace headrace

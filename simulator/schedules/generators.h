@@ -21,10 +21,60 @@ Result<Schedule> gpipe_schedule(const ScheduleRequest& request);
 /// Same bubble as GPipe, peak activations min(S - s, M).
 Result<Schedule> one_forward_one_backward_schedule(const ScheduleRequest& request);
 
-/// A schedule without actions: one stage per device in order. Generators fill its rows.
-Schedule empty_chain_schedule(const ScheduleRequest& request);
+/// All forwards, then all backwards in reverse order: torchgpipe's order, where autograd starts
+/// with the last micro-batch. Time and memory as GPipe.
+Result<Schedule> gpipe_lifo_schedule(const ScheduleRequest& request);
 
-/// Fails with kInfeasible unless there is exactly one stage per device.
-Result<void> require_one_stage_per_device(const ScheduleRequest& request);
+/// 1F1B that starts min(2 (P - 1 - r), M) forwards, so that hops hide behind them; Alpa's
+/// 1f1b_overlap_friendly. Peak activations min(2 (P - 1 - r) + 1, M).
+Result<Schedule> eager_one_forward_one_backward_schedule(const ScheduleRequest& request);
+
+/// Interleaved 1F1B (Megatron-LM, SC'21, section 2.2): stage s stands on device s mod P, V stages
+/// each. Micro-batches run in groups of `group` (default P) through chunk 0, 1, … V - 1; backwards
+/// through V - 1 … 0. Warm-up min(2 (P - 1 - r) + (V - 1) group, M V). V = 1 and group = M is eager
+/// 1F1B. P = 2, V = 2, M = 2:
+///   device 0 | 0F0 0F1 2F0 2F1 .   2B0 2B1 0B0 …
+/// Bubble (P - 1) / (V M + P - 1) of the makespan; device 0 holds 2 (P - 1) + (V - 1) group + 1
+/// chunks. Refused where the default group leaves a last group smaller than P.
+Result<Schedule> interleaved_schedule(const ScheduleRequest& request);
+
+/// Breadth first (Lamy-Poirier 2022; PyTorch's LoopedBFS): every chunk runs all forwards before the
+/// next chunk starts; backwards in reverse, last micro-batch first. Peak activations V M.
+Result<Schedule> looped_breadth_first_schedule(const ScheduleRequest& request);
+
+/// PyTorch's InterleavedZeroBubble: interleaved with P - 1 - r warm-up hops and backward split into
+/// I and W, W r actions late, so that devices fill their bubbles with weight gradients.
+Result<Schedule> interleaved_zero_bubble_schedule(const ScheduleRequest& request);
+
+/// ZB-H1 (Qi et al., ICLR'24; ZB1P in PyTorch): interleaved zero bubble with one stage per device.
+/// Bubble (P - 1)(F + I - W), memory as 1F1B.
+Result<Schedule> zero_bubble_h1_schedule(const ScheduleRequest& request);
+
+/// ZB-V (Qi et al., NeurIPS'24): two stages per device, device r holds r and 2P - 1 - r. For
+/// F = I = W no bubble in the steady state, 2P chunks in flight on every device.
+Result<Schedule> zero_bubble_v_schedule(const ScheduleRequest& request);
+
+/// DualPipeV (DeepSeek 2025): DualPipe cut in half, V placement, F of one chunk beside B of the
+/// other. Needs M >= 2P.
+Result<Schedule> dual_pipe_v_schedule(const ScheduleRequest& request);
+
+/// Forwards only: inference.
+Result<Schedule> forward_only_schedule(const ScheduleRequest& request);
+
+/// A schedule without actions whose stage s stands on device s mod P. Generators fill its rows.
+Schedule empty_loop_schedule(const ScheduleRequest& request);
+
+/// A schedule without actions whose device r holds stages r and 2P - 1 - r.
+Schedule empty_v_schedule(const ScheduleRequest& request);
+
+/// Fails with kInfeasible unless there are exactly `per_device` stages per device.
+Result<void> require_stages_per_device(const ScheduleRequest& request, int per_device);
+
+/// Fails with kInfeasible unless the stages fill the devices evenly; gives stages per device.
+Result<int> even_stages_per_device(const ScheduleRequest& request);
+
+/// A positive whole-number parameter, or `fallback` where it is not given. kUsage otherwise.
+Result<int> positive_parameter(const ScheduleRequest& request, const std::string& name,
+                               int fallback);
 
 }  // namespace headrace

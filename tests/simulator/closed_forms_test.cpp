@@ -1,6 +1,7 @@
 // Makespans that can be written down, and schedules and times that peers' own programs produced.
-#include <filesystem>
+#include <algorithm>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -119,25 +120,71 @@ TEST_CASE("times and peak activations of every peer schedule with one replica ar
   CHECK(schedules == 1001);
 }
 
-TEST_CASE("gpipe and 1f1b are action for action those of the peers") {
-  int schedules = 0;
-  const auto same_order = [&](const std::string& ours, const json& entry) {
-    const int p = entry["p"].get<int>();
-    const auto made = make_schedule(
-        {.name = ours, .devices = p, .stages = p, .microbatches = entry["m"].get<int>()});
-    REQUIRE(made.has_value());
-    CHECK(to_csv(*made) == csv_of(entry));
-    ++schedules;
-  };
-  for (const char* file : {"alpa.jsonl", "deepspeed.jsonl", "megatron.jsonl", "ppvis.jsonl",
-                           "torch.jsonl", "zero-bubble.jsonl"}) {
+/// Our name of a peer's schedule; empty where we make no such schedule.
+std::string our_name(const std::string& file, const json& entry) {
+  static const std::map<std::string, std::string> names = {
+      {"1F1B", "1f1b"},
+      {"1f1b", "1f1b"},
+      {"TrainSchedule", "1f1b"},
+      {"GPipe", "gpipe"},
+      {"gpipe", "gpipe"},
+      {"1f1b_overlap_friendly", "eager-1f1b"},
+      {"interleaved1F1B", "interleaved"},
+      {"Interleaved1F1B", "interleaved"},
+      {"vpp_interleaved1F1B", "interleaved"},
+      {"interleave", "interleaved"},
+      {"LoopedBFS", "looped-bfs"},
+      {"InterleavedZeroBubble", "interleaved-zb"},
+      {"zb1p", "zb-h1"},
+      {"ZBVZeroBubble", "zbv"},
+      {"zbv_handcrafted", "zbv"},
+      {"DualPipeV", "dualpipev"},
+      {"dualpipe_v", "dualpipev"}};
+  if (file == "torchgpipe.jsonl") return "gpipe-lifo";
+  const auto found = names.find(entry["schedule"].get<std::string>());
+  return found == names.end() ? "" : found->second;
+}
+
+/// Megatron names the group; PyTorch splits the micro-batches into max(1, M / P) equal rounds.
+std::map<std::string, std::string> our_parameters(const std::string& file, const json& entry) {
+  const std::string megatron_key = "microbatch_group_size_per_vp_stage";
+  if (entry["params"].contains(megatron_key)) {
+    return {{"group", std::to_string(entry["params"][megatron_key].get<int>())}};
+  }
+  if (file != "torch.jsonl" || entry["schedule"] != "Interleaved1F1B") return {};
+  const int m = entry["m"].get<int>();
+  return {{"group", std::to_string(m / std::max(1, m / entry["p"].get<int>()))}};
+}
+
+TEST_CASE("generated schedules are action for action those of the peers") {
+  std::map<std::string, int> equal;
+  for (const std::string file :
+       {"alpa.jsonl", "deepspeed.jsonl", "dualpipe.jsonl", "megatron.jsonl", "ppvis.jsonl",
+        "torch.jsonl", "torchgpipe.jsonl", "zero-bubble.jsonl"}) {
     for_each_peer_schedule(file, [&](const json&, const json& entry) {
-      const std::string name = entry["schedule"].get<std::string>();
-      if (name == "1F1B" || name == "1f1b" || name == "TrainSchedule") same_order("1f1b", entry);
-      if (name == "GPipe" || name == "gpipe") same_order("gpipe", entry);
+      const std::string name = our_name(file, entry);
+      if (name.empty()) return;
+      const int p = entry["p"].get<int>();
+      const auto made = make_schedule({.name = name,
+                                       .parameters = our_parameters(file, entry),
+                                       .devices = p,
+                                       .stages = p * entry["v"].get<int>(),
+                                       .microbatches = entry["m"].get<int>()});
+      REQUIRE(made.has_value());
+      CHECK_MESSAGE(to_csv(*made) == csv_of(entry), entry["file"].get<std::string>());
+      ++equal[name];
     });
   }
-  CHECK(schedules == 88);
+  CHECK(equal == std::map<std::string, int>{{"1f1b", 68},
+                                            {"gpipe", 20},
+                                            {"gpipe-lifo", 11},
+                                            {"eager-1f1b", 9},
+                                            {"interleaved", 246},
+                                            {"looped-bfs", 35},
+                                            {"interleaved-zb", 25},
+                                            {"zb-h1", 10},
+                                            {"zbv", 17},
+                                            {"dualpipev", 24}});
 }
 
 TEST_SUITE_END();

@@ -1,0 +1,72 @@
+// What generators share: where stages stand and which counts a schedule accepts.
+#include <charconv>
+
+#include <fmt/core.h>
+
+#include "simulator/schedules/generators.h"
+
+namespace headrace {
+namespace {
+
+Schedule without_rows(const ScheduleRequest& request) {
+  Schedule schedule{
+      .stages = request.stages, .devices = request.devices, .microbatches = request.microbatches};
+  schedule.rows.resize(static_cast<std::size_t>(request.devices));
+  return schedule;
+}
+
+}  // namespace
+
+Schedule empty_loop_schedule(const ScheduleRequest& request) {
+  Schedule schedule = without_rows(request);
+  for (int s = 0; s < request.stages; ++s) {
+    schedule.device_of_stage.push_back(DeviceId{s % request.devices});
+  }
+  return schedule;
+}
+
+Schedule empty_v_schedule(const ScheduleRequest& request) {
+  Schedule schedule = without_rows(request);
+  for (int s = 0; s < request.stages; ++s) {
+    schedule.device_of_stage.push_back(
+        DeviceId{s < request.devices ? s : 2 * request.devices - 1 - s});
+  }
+  return schedule;
+}
+
+Result<void> require_stages_per_device(const ScheduleRequest& request, int per_device) {
+  if (request.stages == per_device * request.devices) return {};
+  return Failure(
+      {.code = ErrorCode::kInfeasible,
+       .what = fmt::format("{} runs {} per device, asked for {} stages on {} devices", request.name,
+                           per_device == 1 ? "one stage" : fmt::format("{} stages", per_device),
+                           request.stages, request.devices),
+       .where = "--schedule",
+       .fix = fmt::format("use --stages {}", per_device * request.devices)});
+}
+
+Result<int> even_stages_per_device(const ScheduleRequest& request) {
+  if (request.stages % request.devices == 0) return request.stages / request.devices;
+  return Failure({.code = ErrorCode::kInfeasible,
+                  .what = fmt::format("{} stages do not spread evenly over {} devices",
+                                      request.stages, request.devices),
+                  .where = "--stages",
+                  .fix = fmt::format("use --stages {}",
+                                     (request.stages / request.devices + 1) * request.devices)});
+}
+
+Result<int> positive_parameter(const ScheduleRequest& request, const std::string& name,
+                               int fallback) {
+  const auto given = request.parameters.find(name);
+  if (given == request.parameters.end()) return fallback;
+  const std::string& text = given->second;
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc{} && end == text.data() + text.size() && value >= 1) return value;
+  return Failure({.code = ErrorCode::kUsage,
+                  .what = fmt::format("{} is '{}', which is no positive whole number", name, text),
+                  .where = "--schedule",
+                  .fix = fmt::format("write --schedule {}:{}={}", request.name, name, fallback)});
+}
+
+}  // namespace headrace

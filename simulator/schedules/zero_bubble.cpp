@@ -1,0 +1,65 @@
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "simulator/schedules/generators.h"
+#include "simulator/schedules/row_builder.h"
+
+namespace headrace {
+namespace {
+
+/// Micro-batches per round: PyTorch runs max(1, M / P) rounds of equal size.
+Result<int> round_size(const ScheduleRequest& request) {
+  const int rounds = std::max(1, request.microbatches / request.devices);
+  if (request.microbatches % rounds == 0) return request.microbatches / rounds;
+  return Failure(
+      {.code = ErrorCode::kInfeasible,
+       .what =
+           fmt::format("{} needs rounds of equal size: {} micro-batches in {} rounds leave {}",
+                       request.name, request.microbatches, rounds, request.microbatches % rounds),
+       .where = "--micro-batches",
+       .fix = fmt::format("use --micro-batches {}", request.microbatches / rounds * rounds),
+       .why = fmt::format("rounds = max(1, M / P) = max(1, {} / {}) = {}", request.microbatches,
+                          request.devices, rounds)});
+}
+
+/// The row of device r: a warm-up of forwards, then F and I in turn, then the remaining I; each I
+/// but the first r is followed by the W of r actions before.
+void fill_row(RowBuilder row, const ScheduleRequest& request, int r, int chunks, int round) {
+  const int total = request.microbatches * chunks;
+  const int warm_up = std::min((chunks - 1) * round + request.devices - 1 - r, total);
+  const auto chunk_of = [&](int step) { return step / round % chunks; };
+  for (int step = 0; step < total + warm_up; ++step) {
+    if (step < total) row.forward(chunk_of(step) * request.devices + r);
+    if (step < warm_up) continue;
+    row.input_grad((chunks - 1 - chunk_of(step - warm_up)) * request.devices + r);
+    if (step - warm_up >= r) row.weight_grad();
+  }
+  row.all_weight_grads();
+}
+
+}  // namespace
+
+Result<Schedule> interleaved_zero_bubble_schedule(const ScheduleRequest& request) {
+  const auto chunks = even_stages_per_device(request);
+  if (!chunks) return Failure(chunks.error());
+  const auto round = round_size(request);
+  if (!round) return Failure(round.error());
+  Schedule schedule = empty_loop_schedule(request);
+  for (int r = 0; r < request.devices; ++r) {
+    fill_row(RowBuilder(schedule.rows[static_cast<std::size_t>(r)]), request, r, *chunks, *round);
+  }
+  return schedule;
+}
+
+Result<Schedule> zero_bubble_h1_schedule(const ScheduleRequest& request) {
+  if (auto ok = require_stages_per_device(request, 1); !ok) return Failure(ok.error());
+  Schedule schedule = empty_loop_schedule(request);
+  for (int r = 0; r < request.devices; ++r) {
+    fill_row(RowBuilder(schedule.rows[static_cast<std::size_t>(r)]), request, r, 1,
+             request.microbatches);
+  }
+  return schedule;
+}
+
+}  // namespace headrace
