@@ -14,9 +14,9 @@ namespace headrace {
 /// What W still needs. Owns the saved inputs of the layers with parameters and the gradients of
 /// their outputs, and nothing else of the graph. Its memory is free once it is consumed or dropped.
 struct PendingWeightGradient {
-  torch::autograd::edge_list roots;          ///< Where the halves were cut apart.
-  torch::autograd::variable_list gradients;  ///< One for each root.
-  torch::autograd::edge_list parameters;     ///< Where the results accumulate.
+  std::vector<torch::autograd::Edge> roots;       ///< Where the halves were cut apart.
+  torch::autograd::variable_list gradients;       ///< One for each root.
+  std::vector<torch::autograd::Edge> parameters;  ///< Where the results accumulate.
 };
 
 /// The first half and the remains.
