@@ -33,7 +33,7 @@ Result<Noun> read_document(std::string_view text, std::string_view source, std::
   if (!value) return Failure(value.error());
   ReadContext context{source};
   const Place root(context);
-  Noun noun;
+  Noun noun{};
   {
     ObjectReader document(*value, root);
     read_frame(document, name);
