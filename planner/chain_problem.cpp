@@ -7,6 +7,8 @@
 
 #include <fmt/core.h>
 
+#include "planner/memory.h"
+
 namespace headrace {
 namespace {
 
@@ -20,6 +22,10 @@ double nanoseconds(const Layer& layer, Passes passes) {
 
 Bytes state_of(const Layer& layer) {
   return layer.parameters + layer.gradients + layer.optimizer;
+}
+
+Bytes state_of(const MemoryItems& items) {
+  return items.parameters + items.gradients + items.optimizer;
 }
 
 /// Adds up in floating point before anything is added in whole numbers.
@@ -59,7 +65,7 @@ std::vector<ChainTie> ties_of(const ModelGraph& graph) {
       const Layer& before = graph.layer(order[static_cast<std::size_t>(found->second)]);
       ties.push_back({.first = found->second,
                       .second = position,
-                      .state = std::min(state_of(before), state_of(layer)).value()});
+                      .state = state_of(shared_state(before, layer)).value()});
     }
     latest[layer.tie_group] = position;
   }
@@ -67,11 +73,6 @@ std::vector<ChainTie> ties_of(const ModelGraph& graph) {
 }
 
 }  // namespace
-
-Bytes memory_margin(Bytes capacity, double fraction) {
-  return Bytes(
-      static_cast<std::int64_t>(std::ceil(static_cast<double>(capacity.value()) * fraction)));
-}
 
 Result<ChainProblem> chain_problem(const Profile& profile, const Cluster& cluster,
                                    const PlanRequest& request) {

@@ -53,7 +53,4 @@ struct ChainProblem {
 Result<ChainProblem> chain_problem(const Profile& profile, const Cluster& cluster,
                                    const PlanRequest& request);
 
-/// Bytes of a device that `fraction` keeps free, rounded up.
-Bytes memory_margin(Bytes capacity, double fraction);
-
 }  // namespace headrace

@@ -1,0 +1,139 @@
+#include "planner/plan_builder.h"
+
+#include <algorithm>
+
+#include "planner/memory.h"
+
+namespace headrace {
+namespace {
+
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
+
+Duration scaled(const Duration& duration, double factor) {
+  return {.mean = duration.mean * factor, .stddev = duration.stddev * factor};
+}
+
+/// A sum that is absent as soon as one part is.
+void add(std::optional<Duration>& sum, const std::optional<Duration>& part) {
+  sum = sum && part ? std::optional(*sum + *part) : std::nullopt;
+}
+
+void append(std::vector<double>& key, const std::optional<Duration>& duration) {
+  key.push_back(duration ? duration->mean.value() : -1);
+}
+
+}  // namespace
+
+PlanBuilder::PlanBuilder(const Profile& profile, const Cluster& cluster, const PlanRequest& request)
+    : profile_(profile),
+      cluster_(cluster),
+      request_(request),
+      border_bytes_(profile.graph.border_bytes()) {
+  const auto layers = static_cast<int>(profile.graph.layers().size());
+  parameters_ = stage_memory(profile.graph, border_bytes_, {.last = layers}).parameters;
+}
+
+PlanStage PlanBuilder::stage_of(int stage, int first, int last) const {
+  const Device& device = cluster_.devices[at(stage)];
+  PlanStage result;
+  result.devices = {device.id};
+  result.input_grad = Duration{};
+  result.weight_grad = Duration{};
+  for (int position = first; position < last; ++position) {
+    const Layer& layer = profile_.graph.layer(profile_.graph.chain_order()[at(position)]);
+    result.layers.push_back(layer.id);
+    result.forward = result.forward + layer.forward;
+    result.backward = result.backward + layer.backward;
+    add(result.input_grad, layer.input_grad);
+    add(result.weight_grad, layer.weight_grad);
+    result.saved_activation += layer.saved_activation;
+  }
+  const double factor = 1 / device.speed;
+  result.forward = scaled(result.forward, factor);
+  result.backward = scaled(result.backward, factor);
+  if (result.input_grad) result.input_grad = scaled(*result.input_grad, factor);
+  if (result.weight_grad) result.weight_grad = scaled(*result.weight_grad, factor);
+  result.output = border_bytes_[at(last)];
+  result.memory =
+      stage_memory(profile_.graph, border_bytes_,
+                   {.first = first, .last = last, .in_flight = request_.in_flight[at(stage)]});
+  result.capacity = device.memory;
+  if (device.memory) result.memory.margin = memory_margin(*device.memory, request_.memory_margin);
+  return result;
+}
+
+/// Optimizers touch every parameter once; without parameters known, layers stand in for them.
+double PlanBuilder::optimizer_share(Bytes parameters, int layers) const {
+  if (parameters_ > Bytes{0}) return ratio(parameters, parameters_);
+  return static_cast<double>(layers) / static_cast<double>(profile_.graph.layers().size());
+}
+
+Plan PlanBuilder::plan_of(const Borders& borders) const {
+  Plan plan{.model = profile_.model,
+            .dtype = profile_.dtype,
+            .sequence_length = profile_.sequence_length,
+            .objective = request_.objective,
+            .parallel = {.pipeline = request_.stages},
+            .global_batch = request_.global_batch,
+            .micro_batch_size = profile_.micro_batch_size,
+            .microbatches = request_.microbatches,
+            .schedule = request_.schedule,
+            .schedule_parameters = request_.schedule_parameters,
+            .optimizer = profile_.optimizer};
+  plan.inputs.profile_fingerprint = profile_.fingerprint;
+  plan.inputs.cluster = cluster_;
+  for (int s = 0; s < request_.stages; ++s) {
+    PlanStage stage = stage_of(s, borders[at(s)], borders[at(s) + 1]);
+    const Seconds backward =
+        request_.passes == Passes::kForwardOnly ? Seconds{0} : stage.backward.mean;
+    plan.bottleneck = std::max(plan.bottleneck, stage.forward.mean + backward);
+    const double share =
+        optimizer_share(stage.memory.parameters, borders[at(s) + 1] - borders[at(s)]);
+    const Duration step = scaled(profile_.optimizer_step, share / cluster_.devices[at(s)].speed);
+    if (step.mean > plan.optimizer_step.mean) plan.optimizer_step = step;
+    plan.stages.push_back(std::move(stage));
+  }
+  return plan;
+}
+
+std::optional<int> PlanBuilder::overfull_stage(const Plan& plan) {
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    const PlanStage& stage = plan.stages[s];
+    if (stage.capacity && stage.memory.total() > *stage.capacity) return static_cast<int>(s);
+  }
+  return std::nullopt;
+}
+
+Seconds PlanBuilder::least_optimizer_step() const {
+  double share = 1.0 / request_.stages;
+  double fastest = 0;
+  for (const Layer& layer : profile_.graph.layers()) {
+    share = std::max(share, optimizer_share(layer.parameters, 1));
+  }
+  for (int s = 0; s < request_.stages; ++s) {
+    fastest = std::max(fastest, cluster_.devices[at(s)].speed);
+  }
+  return profile_.optimizer_step.mean * (share / fastest);
+}
+
+Result<ScoreBook::Entry> ScoreBook::score(const Plan& plan) {
+  std::vector<double> key{plan.optimizer_step.mean.value()};
+  for (const PlanStage& stage : plan.stages) {
+    key.push_back(stage.forward.mean.value());
+    key.push_back(stage.backward.mean.value());
+    append(key, stage.input_grad);
+    append(key, stage.weight_grad);
+    key.push_back(static_cast<double>(stage.output.value()));
+  }
+  if (const auto found = known_.find(key); found != known_.end()) {
+    return Entry{.iteration = found->second, .fresh = false};
+  }
+  const auto iteration = scorer_(plan);
+  if (!iteration) return Failure(iteration.error());
+  known_.emplace(std::move(key), *iteration);
+  return Entry{.iteration = *iteration};
+}
+
+}  // namespace headrace

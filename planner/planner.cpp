@@ -1,0 +1,219 @@
+#include "planner/planner.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "core/check.h"
+#include "core/text.h"
+#include "planner/chain_partition.h"
+#include "planner/default_splits.h"
+#include "planner/explanation.h"
+#include "planner/infeasible.h"
+#include "planner/makespan_search.h"
+#include "planner/plan_builder.h"
+
+namespace headrace {
+namespace {
+
+constexpr std::string_view kBottleneck = "bottleneck";
+constexpr std::array<std::string_view, 2> kObjectives = {"iteration-time", kBottleneck};
+constexpr double kSameTime = 1e-12;  // Relative, as in the search.
+
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
+
+Failure usage(std::string where, std::string what, std::string fix) {
+  return Failure({.code = ErrorCode::kUsage,
+                  .what = std::move(what),
+                  .where = std::move(where),
+                  .fix = std::move(fix)});
+}
+
+Result<void> check_numbers(const PlanRequest& request) {
+  if (request.stages < 1) {
+    return usage("--stages", fmt::format("{} stages", request.stages), "ask for at least 1");
+  }
+  if (request.microbatches < 1) {
+    return usage("--micro-batches", fmt::format("{} micro-batches", request.microbatches),
+                 "ask for at least 1");
+  }
+  if (!(request.memory_margin >= 0 && request.memory_margin < 1)) {
+    return usage("memory margin", fmt::format("a margin of {}", request.memory_margin),
+                 "give a fraction of at least 0 and below 1");
+  }
+  if (request.scored_plans < 1) {
+    return usage("scored plans", fmt::format("{} plans may be scored", request.scored_plans),
+                 "allow at least 1");
+  }
+  const auto in_flight = static_cast<int>(request.in_flight.size());
+  if (in_flight != request.stages ||
+      std::ranges::any_of(request.in_flight, [](int held) { return held < 0; })) {
+    return usage("in-flight counts",
+                 fmt::format("{} counts of micro-batches in flight for {} stages", in_flight,
+                             request.stages),
+                 "give one count of at least 0 for every stage, as the schedule says");
+  }
+  return {};
+}
+
+Result<void> check(const Profile& profile, const Cluster& cluster, const PlanRequest& request) {
+  if (auto ok = check_numbers(request); !ok) return ok;
+  if (std::ranges::find(kObjectives, request.objective) == kObjectives.end()) {
+    return usage("--objective",
+                 fmt::format("unknown objective '{}'{}", request.objective,
+                             did_you_mean(request.objective, kObjectives)),
+                 "use iteration-time or bottleneck");
+  }
+  if (auto ok = validate(cluster); !ok) return ok;
+  const auto layers = static_cast<int>(profile.graph.layers().size());
+  if (layers < request.stages) return Failure(fewer_layers_than_stages(layers, request.stages));
+  const auto devices = static_cast<int>(cluster.devices.size());
+  if (devices < request.stages) {
+    return Failure(fewer_devices_than_stages(devices, request.stages));
+  }
+  return {};
+}
+
+MakespanProblem makespan_problem(const Profile& profile, const Cluster& cluster,
+                                 const PlanRequest& request, const ChainProblem& chain) {
+  MakespanProblem problem{
+      .chain = chain, .microbatches = request.microbatches, .passes = request.passes};
+  for (const LayerId id : profile.graph.chain_order()) {
+    const Layer& layer = profile.graph.layer(id);
+    problem.forward.push_back(layer.forward.mean);
+    problem.backward.push_back(request.passes == Passes::kForwardOnly ? Seconds{0}
+                                                                      : layer.backward.mean);
+  }
+  for (int s = 0; s + 1 < request.stages; ++s) {
+    problem.links.push_back(cluster.link_between(DeviceId{s}, DeviceId{s + 1}));
+  }
+  return problem;
+}
+
+/// What was found, before it is explained.
+struct Choice {
+  Borders borders;
+  Seconds objective{0};
+  Seconds bound{0};
+  bool exact = false;
+  int scored = 0;
+};
+
+Result<Choice> choose_by_time(const MakespanProblem& problem, const Borders& start,
+                              const PlanBuilder& builder, ScoreBook& scores, int most_scored) {
+  const auto found =
+      fastest_cut(problem, start, most_scored, [&](const Borders& borders) -> Result<CutScore> {
+        const auto entry = scores.score(builder.plan_of(borders));
+        if (!entry) return Failure(entry.error());
+        return CutScore{.iteration = entry->iteration, .fresh = entry->fresh};
+      });
+  if (!found) return Failure(found.error());
+  return Choice{.borders = found->borders,
+                .objective = found->iteration,
+                .bound = found->bound,
+                .exact = found->exact,
+                .scored = found->scored};
+}
+
+Choice choose_by_bottleneck(const ChainPartition& partition, const MakespanProblem& problem,
+                            const PlanBuilder& builder) {
+  MakespanProblem once = problem;
+  once.microbatches = 1;
+  once.optimizer = Seconds{0};
+  const Seconds bottleneck = builder.plan_of(partition.borders).bottleneck;
+  return {.borders = partition.borders,
+          .objective = bottleneck,
+          .bound = std::min(bottleneck, MakespanBounds::simple(once)),
+          .exact = true};
+}
+
+Bytes bytes_of(const Plan& plan) {
+  Bytes bytes{0};
+  for (const PlanStage& stage : plan.stages) bytes += stage.output;
+  return bytes;
+}
+
+/// A change that gains nothing is none: the first default split that is as good and sends no more
+/// takes the place of the choice.
+Result<void> prefer_default(Choice& choice, const std::vector<DefaultSplit>& splits,
+                            const PlanBuilder& builder, ScoreBook& scores) {
+  const Plan chosen = builder.plan_of(choice.borders);
+  for (const DefaultSplit& split : splits) {
+    const Plan plan = builder.plan_of(split.borders);
+    if (PlanBuilder::overfull_stage(plan) || bytes_of(plan) > bytes_of(chosen)) continue;
+    Seconds objective = plan.bottleneck;
+    if (plan.objective != kBottleneck) {
+      const auto entry = scores.score(plan);
+      if (!entry) return Failure(entry.error());
+      objective = entry->iteration;
+    }
+    if (objective.value() > choice.objective.value() * (1 + kSameTime)) continue;
+    choice.borders = split.borders;
+    choice.objective = objective;
+    choice.bound = std::min(choice.bound, objective);
+    return {};
+  }
+  return {};
+}
+
+/// The plan of a choice with its explanation.
+Result<Plan> explained(const Choice& choice, const Profile& profile,
+                       const std::vector<DefaultSplit>& splits, const PlanBuilder& builder,
+                       ScoreBook& scores, Seconds least_bottleneck) {
+  Plan plan = builder.plan_of(choice.borders);
+  plan.bound = choice.bound;
+  plan.gap = choice.bound > Seconds{0} ? ratio(choice.objective, choice.bound) - 1 : 0;
+  plan.exact = choice.exact;
+  auto baselines = baselines_of(splits, builder, scores);
+  if (!baselines) return Failure(baselines.error());
+  plan.baselines = std::move(*baselines);
+  Seconds iteration{0};
+  if (scores.can_score()) {
+    const auto entry = scores.score(plan);
+    if (!entry) return Failure(entry.error());
+    iteration = entry->iteration;
+  }
+  auto boundaries = boundaries_of(choice.borders, iteration, builder, scores);
+  if (!boundaries) return Failure(boundaries.error());
+  plan.boundaries = std::move(*boundaries);
+  plan.notes = notes_of(plan, profile, choice.borders,
+                        {.least_bottleneck = least_bottleneck,
+                         .objective = choice.objective,
+                         .scored = choice.scored});
+  return plan;
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Profile& profile, const Cluster& cluster, const PlanRequest& request,
+                       const PlanScorer& scorer) {
+  if (auto ok = check(profile, cluster, request); !ok) return Failure(ok.error());
+  const bool by_time = request.objective != kBottleneck;
+  HEADRACE_CHECK(!by_time || scorer, "planning for iteration time needs a scorer");
+  const auto chain = chain_problem(profile, cluster, request);
+  if (!chain) return Failure(chain.error());
+  const auto partition = partition_chain(*chain);
+  if (!partition) return Failure(does_not_fit(*chain, profile, request));
+
+  const PlanBuilder builder(profile, cluster, request);
+  ScoreBook scores(scorer);
+  MakespanProblem problem = makespan_problem(profile, cluster, request, *chain);
+  problem.optimizer = builder.least_optimizer_step();
+  Choice choice = choose_by_bottleneck(*partition, problem, builder);
+  const Seconds least_bottleneck = choice.objective;
+  if (by_time) {
+    auto found = choose_by_time(problem, partition->borders, builder, scores, request.scored_plans);
+    if (!found) return Failure(found.error());
+    choice = std::move(*found);
+  }
+  const auto splits = default_splits(profile.graph, request.stages);
+  if (auto ok = prefer_default(choice, splits, builder, scores); !ok) return Failure(ok.error());
+  return explained(choice, profile, splits, builder, scores, least_bottleneck);
+}
+
+}  // namespace headrace
