@@ -23,10 +23,6 @@ constexpr std::string_view kBottleneck = "bottleneck";
 constexpr std::array<std::string_view, 2> kObjectives = {"iteration-time", kBottleneck};
 constexpr double kSameTime = 1e-12;  // Relative, as in the search.
 
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
-
 Failure usage(std::string where, std::string what, std::string fix) {
   return Failure({.code = ErrorCode::kUsage,
                   .what = std::move(what),
