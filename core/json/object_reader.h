@@ -163,9 +163,10 @@ class ObjectReader {
     const Place at(place_, key);
     if (!value->is_array()) return fail_type(at, *value, "a list", "[]");
     for (const nlohmann::json& element : *value) {
-      const Place element_at(at, out.size());
+      const std::size_t index = out.size();
+      const Place element_at(at, index);
       ObjectReader inner(element, element_at);
-      members(inner, out.emplace_back(), static_cast<int>(out.size()) - 1);
+      members(inner, out.emplace_back(), static_cast<int>(index));
     }
   }
 
