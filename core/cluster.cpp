@@ -1,5 +1,6 @@
 #include "core/cluster.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <unordered_set>
