@@ -36,6 +36,9 @@ class Engine {
         waits_for_(schedule_.rows.size(), kNothing) {
     costs_.reserve(input.stages.size());
     for (std::size_t s = 0; s < input.stages.size(); ++s) costs_.push_back(stage_costs(input, s));
+    for (std::size_t kind = 0; kind < input.durations.size(); ++kind) {
+      if (!input.durations[kind].empty()) durations_[kind] = input.durations[kind].data();
+    }
     if constexpr (kRecord) make_room();
   }
 
@@ -89,6 +92,10 @@ class Engine {
     times_.end.resize(times_.row_begin.back());
   }
 
+  [[nodiscard]] std::size_t pair_of(const Action& action) const {
+    return index_of(action.stage) * static_cast<std::size_t>(microbatches_) +
+           index_of(action.microbatch);
+  }
   [[nodiscard]] Message forward_message(std::int64_t stage, std::int64_t microbatch) const {
     return stage * microbatches_ + microbatch;
   }
@@ -130,7 +137,9 @@ class Engine {
       const double start = now;
       const Costs& costs = costs_[index_of(action.stage)];
       if (is_compute(action.kind)) {
-        now += costs.duration[static_cast<std::size_t>(action.kind)];
+        const auto kind = static_cast<std::size_t>(action.kind);
+        now += durations_[kind] == nullptr ? costs.duration[kind]
+                                           : durations_[kind][pair_of(action)].value();
         makespan_ = std::max(makespan_, now);
       }
       publish(action, costs, now, ready);
@@ -236,13 +245,16 @@ class Engine {
   std::int64_t message_count_;
   bool explicit_sends_;
   std::vector<Costs> costs_;
-  std::vector<double> arrival_;     ///< By message; kNotYet until it was sent.
-  std::vector<std::size_t> next_;   ///< By device: the action to run next.
-  std::vector<double> clock_;       ///< By device: end of its last action.
-  std::vector<Message> waits_for_;  ///< By device.
+  std::array<const Seconds*, 4> durations_{};  ///< Null: as in costs_.
+  std::vector<double> arrival_;                ///< By message; kNotYet until it was sent.
+  std::vector<std::size_t> next_;              ///< By device: the action to run next.
+  std::vector<double> clock_;                  ///< By device: end of its last action.
+  std::vector<Message> waits_for_;             ///< By device.
   double makespan_ = 0;
   ActionTimes times_;
 };
+
+}  // namespace
 
 Result<void> check_costs(const SimulationInput& input) {
   const auto stages = static_cast<std::size_t>(input.schedule.stages);
@@ -263,7 +275,24 @@ Result<void> check_costs(const SimulationInput& input) {
   return {};
 }
 
-}  // namespace
+Seconds action_duration(const SimulationInput& input, const Action& action) {
+  const std::vector<Seconds>& own = input.durations[static_cast<std::size_t>(action.kind)];
+  if (!own.empty()) {
+    return own[index_of(action.stage) * static_cast<std::size_t>(input.schedule.microbatches) +
+               index_of(action.microbatch)];
+  }
+  const StageCost& cost = input.stages[index_of(action.stage)];
+  switch (action.kind) {
+    case ActionKind::kForward:
+      return cost.forward;
+    case ActionKind::kBackward:
+      return cost.backward;
+    case ActionKind::kInputGrad:
+      return cost.input_grad.value_or(Seconds{0});
+    default:
+      return cost.weight_grad.value_or(Seconds{0});
+  }
+}
 
 Result<ActionTimes> time_actions(const SimulationInput& input) {
   if (auto ok = check_costs(input); !ok) return Failure(ok.error());

@@ -19,6 +19,13 @@ struct ActionTimes {
   std::vector<Seconds> end;
 };
 
+/// Fails with kBadInput where the schedule has I and W and a stage has no times for them.
+Result<void> check_costs(const SimulationInput& input);
+
+/// How long a compute action takes: its own duration where `input.durations` has one, else its
+/// stage's; 0 for I and W whose stage has no times for them.
+Seconds action_duration(const SimulationInput& input, const Action& action);
+
 /// Times every action of a valid schedule (`validate` is the caller's duty). A device runs its row
 /// in order and waits where a message is missing; since nothing else is shared, the times do not
 /// depend on the order in which devices are looked at.

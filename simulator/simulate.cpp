@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "core/check.h"
+#include "simulator/critical_path.h"
 #include "simulator/engine.h"
+#include "simulator/event_engine.h"
+#include "simulator/lowering.h"
 #include "simulator/memory_curve.h"
 #include "simulator/schedule_catalogue.h"
 
@@ -40,89 +43,6 @@ Timeline to_timeline(const Schedule& schedule, const ActionTimes& times) {
   return timeline;
 }
 
-/// One compute action as a place in a schedule.
-struct Place {
-  std::size_t device;
-  std::size_t step;
-};
-
-/// Walks back from the last end: the cause of an action's start is either the action before it on
-/// its device or the message it needed; on equal times the device's own order is named.
-class CriticalPath {
- public:
-  CriticalPath(const SimulationInput& input, const ActionTimes& times)
-      : input_(input), schedule_(input.schedule), times_(times) {
-    const auto pairs = static_cast<std::size_t>(schedule_.stages) *
-                       static_cast<std::size_t>(schedule_.microbatches);
-    forward_.resize(pairs);
-    backward_.resize(pairs);
-    for (std::size_t device = 0; device < schedule_.rows.size(); ++device) {
-      for (std::size_t step = 0; step < schedule_.rows[device].size(); ++step) {
-        const Action& action = schedule_.rows[device][step];
-        if (action.kind == ActionKind::kForward) forward_[pair_of(action)] = {device, step};
-        if (action.kind == ActionKind::kBackward || action.kind == ActionKind::kInputGrad) {
-          backward_[pair_of(action)] = {device, step};
-        }
-      }
-    }
-  }
-
-  [[nodiscard]] std::vector<Action> trace() const {
-    std::vector<Action> path;
-    std::optional<Place> at = last_to_end();
-    while (at) {
-      const Action& action = schedule_.rows[at->device][at->step];
-      if (is_compute(action.kind)) path.push_back(action);
-      at = cause_of(*at);
-    }
-    std::ranges::reverse(path);
-    return path;
-  }
-
- private:
-  [[nodiscard]] std::size_t pair_of(const Action& action) const {
-    return index_of(action.stage) * static_cast<std::size_t>(schedule_.microbatches) +
-           index_of(action.microbatch);
-  }
-  [[nodiscard]] Seconds start(const Place& place) const {
-    return times_.start[times_.row_begin[place.device] + place.step];
-  }
-  [[nodiscard]] Seconds end(const Place& place) const {
-    return times_.end[times_.row_begin[place.device] + place.step];
-  }
-
-  [[nodiscard]] std::optional<Place> last_to_end() const {
-    std::optional<Place> last;
-    for (std::size_t device = 0; device < schedule_.rows.size(); ++device) {
-      for (std::size_t step = 0; step < schedule_.rows[device].size(); ++step) {
-        const Place place{device, step};
-        if (is_compute(schedule_.rows[device][step].kind) && (!last || end(place) > end(*last))) {
-          last = place;
-        }
-      }
-    }
-    return last;
-  }
-
-  [[nodiscard]] std::optional<Place> cause_of(const Place& place) const {
-    const Place before{place.device, place.step - 1};
-    const Seconds own = place.step > 0 ? end(before) : Seconds{0};
-    if (start(place) <= own) return place.step > 0 ? std::optional(before) : std::nullopt;
-    const Action& action = schedule_.rows[place.device][place.step];
-    const bool forward = action.kind == ActionKind::kForward;
-    const int source = number_of(action.stage) + (forward ? -1 : 1);
-    return (forward
-                ? forward_
-                : backward_)[pair_of({.stage = StageId{source}, .microbatch = action.microbatch})];
-  }
-
-  const SimulationInput& input_;
-  const Schedule& schedule_;
-  const ActionTimes& times_;
-  std::vector<Place> forward_;
-  std::vector<Place> backward_;
-};
-
 /// What the formula calls the time of a stage: forward and whole backward of one micro-batch.
 std::vector<Seconds> stage_times(const SimulationInput& input) {
   const bool with_backward = trains(input.schedule);
@@ -141,6 +61,7 @@ std::vector<Seconds> stage_times(const SimulationInput& input) {
 /// left of the formula's assumptions when only the equality of the stages is dropped.
 Result<Seconds> reference_makespan(const SimulationInput& input) {
   SimulationInput reference = input;
+  reference.communication = {};
   const int stages = input.schedule.stages;
   auto schedule = make_schedule({.name = "gpipe",
                                  .devices = stages,
@@ -166,6 +87,7 @@ Result<Formula> textbook_formula(const SimulationInput& input, Seconds makespan,
   const auto reference = reference_makespan(input);
   if (!reference) return Failure(reference.error());
   SimulationInput without_hops = input;
+  without_hops.communication = {};
   std::ranges::fill(without_hops.hop_forward, Seconds{0});
   std::ranges::fill(without_hops.hop_backward, Seconds{0});
   const auto free_communication = time_makespan(without_hops);
@@ -198,31 +120,67 @@ void fill_rates(Simulation& report, const SimulationInput& input) {
   }
 }
 
-}  // namespace
+bool is_plain(const CommunicationModel& model) {
+  return model.semantics == CommunicationSemantics::kAsync &&
+         model.streams == CommunicationStreams::kUnlimited && model.resources.empty() &&
+         model.compute_slowdown == 1;
+}
 
-Result<SimulationOutcome> simulate(const SimulationInput& input) {
-  if (auto ok = validate(input.schedule); !ok) return Failure(ok.error());
-  const auto times = time_actions(input);
+/// The input with the sends and receives that its semantics need.
+Result<SimulationInput> with_messages(const SimulationInput& input) {
+  SimulationInput lowered = input;
+  if (has_communication(input.schedule)) return lowered;
+  const bool batched = input.communication.semantics == CommunicationSemantics::kBatched;
+  auto schedule = lower(input.schedule, {.defer_receives = batched});
+  if (!schedule) return Failure(schedule.error());
+  lowered.schedule = std::move(*schedule);
+  return lowered;
+}
+
+/// `input` is plain async, or lowered.
+Result<SimulationOutcome> simulate_prepared(const SimulationInput& input) {
+  const auto times =
+      is_plain(input.communication) ? time_actions(input) : time_events(input, input.communication);
   if (!times) return Failure(times.error());
   SimulationOutcome outcome;
   outcome.timeline = to_timeline(input.schedule, *times);
   outcome.report = account(outcome.timeline, input.schedule.device_of_stage, input.hop_forward,
                            input.hop_backward);
   outcome.report.schedule = input.schedule.name;
+  outcome.report.communication = std::string(name_of(input.communication.semantics));
   outcome.report.iteration = outcome.report.makespan + input.optimizer;
   auto formula = textbook_formula(input, outcome.report.makespan, outcome.report.iteration);
   if (!formula) return Failure(formula.error());
   outcome.report.formula = std::move(*formula);
-  outcome.report.critical_path = CriticalPath(input, *times).trace();
+  outcome.report.critical_path = critical_path(input.schedule, *times);
   fill_rates(outcome.report, input);
   fill_memory(outcome, input);
   return outcome;
 }
 
+}  // namespace
+
+Result<SimulationOutcome> simulate(const SimulationInput& input) {
+  if (auto ok = validate(input.schedule); !ok) return Failure(ok.error());
+  if (auto ok = check_costs(input); !ok) return Failure(ok.error());
+  if (is_plain(input.communication)) return simulate_prepared(input);
+  const auto lowered = with_messages(input);
+  if (!lowered) return Failure(lowered.error());
+  return simulate_prepared(*lowered);
+}
+
 Result<Seconds> simulated_iteration(const SimulationInput& input) {
-  const auto makespan = time_makespan(input);
-  if (!makespan) return Failure(makespan.error());
-  return *makespan + input.optimizer;
+  if (is_plain(input.communication)) {
+    const auto makespan = time_makespan(input);
+    if (!makespan) return Failure(makespan.error());
+    return *makespan + input.optimizer;
+  }
+  if (auto ok = check_costs(input); !ok) return Failure(ok.error());
+  const auto lowered = with_messages(input);
+  if (!lowered) return Failure(lowered.error());
+  const auto times = time_events(*lowered, input.communication);
+  if (!times) return Failure(times.error());
+  return *std::ranges::max_element(times->end) + input.optimizer;
 }
 
 }  // namespace headrace

@@ -1,6 +1,7 @@
 // The discrete-event simulator: a schedule and what its actions cost -> when everything happens.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "core/simulation.h"
 #include "core/timeline.h"
 #include "core/units.h"
+#include "simulator/communication.h"
 
 namespace headrace {
 
@@ -34,6 +36,10 @@ struct SimulationInput {
   /// ignored between stages on one device. Size S.
   std::vector<Seconds> hop_forward;
   std::vector<Seconds> hop_backward;  ///< From stage s + 1 back to s.
+  /// Durations of single actions by kind F, B, I, W; element stage * M + micro-batch. An empty list
+  /// means that all micro-batches take the stage's cost.
+  std::array<std::vector<Seconds>, 4> durations = {};
+  CommunicationModel communication = {};
   Seconds optimizer{0};               ///< After the makespan, once.
   std::optional<int> global_batch{};  ///< For samples_per_s.
 };
@@ -44,10 +50,12 @@ struct SimulationOutcome {
 };
 
 /// Times every action: a device runs its row in order; F(s,m) waits for the message of F(s-1,m),
-/// B and I of stage s for that of stage s+1. Messages are asynchronous: they cost the receiver
-/// latency and nobody's compute time, and do not share links.
-/// O(actions) time and memory; deterministic. Fails with kBadInput when the schedule is not valid
-/// or needs I and W times that are missing, with kDeadlock (cycle named) when it waits for itself.
+/// B and I of stage s for that of stage s+1. What messages cost and whom they hold up is said by
+/// `input.communication`; a compute-only schedule gets its sends and receives from `lower` (with
+/// deferred receives for batched semantics) where the semantics need them.
+/// O(actions) with plain async messages, O(n log n) otherwise; deterministic. Fails with kBadInput
+/// when the schedule is not valid or needs I and W times that are missing, with kDeadlock (cycle
+/// named) when it waits for itself.
 Result<SimulationOutcome> simulate(const SimulationInput& input);
 
 /// The same without timeline, memory curve, critical path and formula: only the time. For

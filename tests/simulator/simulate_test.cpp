@@ -1,6 +1,6 @@
 #include "simulator/simulate.h"
 
-#include <numeric>
+#include <algorithm>
 
 #include <doctest/doctest.h>
 
@@ -171,6 +171,26 @@ TEST_CASE("the critical path starts at zero and ends with the last action") {
         std::vector<Action>{*action_from_text("0F0"), *action_from_text("1F0"),
                             *action_from_text("1B0"), *action_from_text("1F1"),
                             *action_from_text("1B1"), *action_from_text("0B1")});
+}
+
+TEST_CASE("semantics that block devices are simulated with sends and receives added") {
+  auto input = uniform_input("1f1b", 4, 8, {.hop = 0.25});
+  std::vector<double> makespans;
+  for (const auto semantics :
+       {CommunicationSemantics::kAsync, CommunicationSemantics::kBlockingReceive,
+        CommunicationSemantics::kBatched}) {
+    input.communication.semantics = semantics;
+    const SimulationOutcome outcome = simulated(input);
+    CHECK(outcome.report.communication == name_of(semantics));
+    CHECK(outcome.timeline.events.size() == 4 * 8 * 2);
+    CHECK(simulated_iteration(input).value() == outcome.report.iteration);
+    CHECK(to_string(outcome.report.critical_path.front()) == "0F0");
+    CHECK(total_cost(outcome.report.formula) ==
+          doctest::Approx((outcome.report.iteration - outcome.report.formula.total).value()));
+    makespans.push_back(outcome.report.makespan.value());
+  }
+  CHECK(makespans.front() == *std::ranges::min_element(makespans));
+  CHECK(makespans.front() == 37);  // O09: 1F1B with hops of 0.25.
 }
 
 TEST_CASE("a forward-only schedule has a formula of forwards") {

@@ -1,0 +1,102 @@
+#include "simulator/critical_path.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "simulator/message_map.h"
+
+namespace headrace {
+namespace {
+
+using Message = MessageMap::Message;
+
+/// One action as a place in a schedule.
+struct Place {
+  std::size_t device;
+  std::size_t step;
+};
+
+class Tracer {
+ public:
+  Tracer(const Schedule& schedule, const ActionTimes& times)
+      : schedule_(schedule), times_(times), map_(schedule), made_(map_.size()) {
+    const bool messages = has_communication(schedule);
+    if (messages) sent_.resize(map_.size());
+    if (messages) received_.resize(map_.size());
+    for (std::size_t d = 0; d < schedule.rows.size(); ++d) {
+      for (std::size_t step = 0; step < schedule.rows[d].size(); ++step) {
+        remember(schedule.rows[d][step], {d, step});
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<Action> trace() const {
+    std::vector<Action> path;
+    std::optional<Place> at = last_to_end();
+    while (at) {
+      if (is_compute(action(*at).kind)) path.push_back(action(*at));
+      at = cause_of(*at);
+    }
+    std::ranges::reverse(path);
+    return path;
+  }
+
+ private:
+  void remember(const Action& action, const Place& place) {
+    if (is_send(action.kind)) sent_[static_cast<std::size_t>(map_.moved_by(action))] = place;
+    if (is_receive(action.kind)) received_[static_cast<std::size_t>(map_.moved_by(action))] = place;
+    const Message output = is_compute(action.kind) ? map_.output_of(action) : MessageMap::kNone;
+    if (output != MessageMap::kNone) made_[static_cast<std::size_t>(output)] = place;
+  }
+
+  [[nodiscard]] const Action& action(const Place& place) const {
+    return schedule_.rows[place.device][place.step];
+  }
+  [[nodiscard]] Seconds start(const Place& place) const {
+    return times_.start[times_.row_begin[place.device] + place.step];
+  }
+  [[nodiscard]] Seconds end(const Place& place) const {
+    return times_.end[times_.row_begin[place.device] + place.step];
+  }
+
+  [[nodiscard]] std::optional<Place> last_to_end() const {
+    std::optional<Place> last;
+    for (std::size_t d = 0; d < schedule_.rows.size(); ++d) {
+      for (std::size_t step = 0; step < schedule_.rows[d].size(); ++step) {
+        const Place place{d, step};
+        if (is_compute(action(place).kind) && (!last || end(place) > end(*last))) last = place;
+      }
+    }
+    return last;
+  }
+
+  [[nodiscard]] std::optional<Place> cause_of(const Place& place) const {
+    const Place before{place.device, place.step - 1};
+    const bool first = place.step == 0;
+    const Action& now = action(place);
+    if (is_message(now.kind) && end(place) > start(place)) {
+      // Held up: by the other side where that came later, else by what came before here.
+      const auto message = static_cast<std::size_t>(map_.moved_by(now));
+      const Place& other = is_send(now.kind) ? received_[message] : sent_[message];
+      if (start(other) > start(place)) return other;
+    } else if (is_compute(now.kind) && start(place) > (first ? Seconds{0} : end(before))) {
+      return made_[static_cast<std::size_t>(map_.input_of(now))];
+    }
+    return first ? std::nullopt : std::optional(before);
+  }
+
+  const Schedule& schedule_;
+  const ActionTimes& times_;
+  MessageMap map_;
+  std::vector<Place> made_;  ///< By message: the compute action that makes it.
+  std::vector<Place> sent_;  ///< By message, where the schedule has sends.
+  std::vector<Place> received_;
+};
+
+}  // namespace
+
+std::vector<Action> critical_path(const Schedule& schedule, const ActionTimes& times) {
+  return Tracer(schedule, times).trace();
+}
+
+}  // namespace headrace

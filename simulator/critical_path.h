@@ -1,0 +1,16 @@
+// The chain of actions that sets the makespan.
+#pragma once
+
+#include <vector>
+
+#include "core/schedule.h"
+#include "simulator/engine.h"
+
+namespace headrace {
+
+/// Walks back from the compute action that ends last: an action started either because the one
+/// before it on its device ended, or because the message that it needed arrived; on equal times the
+/// device's own order is named. Compute actions only, in the order of time. O(actions).
+std::vector<Action> critical_path(const Schedule& schedule, const ActionTimes& times);
+
+}  // namespace headrace
