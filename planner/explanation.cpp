@@ -87,6 +87,10 @@ std::string bound_note(const Plan& plan, const SearchFacts& facts) {
   const std::string_view what =
       plan.objective == "bottleneck" ? "slowest stage" : "simulated iteration";
   const std::string value = to_text(facts.objective);
+  if (facts.given) {
+    return fmt::format("no cut can have a faster {} than {}; the given split takes {} ({} longer)",
+                       what, to_text(plan.bound), value, percent_text(plan.gap));
+  }
   if (plan.exact && plan.objective == "bottleneck") {
     return fmt::format(
         "no cut has a faster {} than {}: the search is exact; an even share or the "

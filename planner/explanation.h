@@ -13,6 +13,7 @@ struct SearchFacts {
   Seconds least_bottleneck{0};  ///< Of any cut that fits in memory.
   Seconds objective{0};         ///< Of the plan: iteration time or bottleneck.
   int scored = 0;               ///< Simulated plans.
+  bool given = false;           ///< The caller decided the cut.
 };
 
 /// The default splits under the plan's costs: bottleneck, iteration (where a scorer is there and

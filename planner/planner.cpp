@@ -12,6 +12,7 @@
 #include "planner/chain_partition.h"
 #include "planner/default_splits.h"
 #include "planner/explanation.h"
+#include "planner/given_split.h"
 #include "planner/infeasible.h"
 #include "planner/makespan_search.h"
 #include "planner/plan_builder.h"
@@ -98,6 +99,7 @@ struct Choice {
   Seconds bound{0};
   bool exact = false;
   int scored = 0;
+  bool given = false;  ///< By the caller, not found.
 };
 
 Result<Choice> choose_by_time(const MakespanProblem& problem, const Borders& start,
@@ -126,6 +128,28 @@ Choice choose_by_bottleneck(const ChainPartition& partition, const MakespanProbl
           .objective = bottleneck,
           .bound = std::min(bottleneck, MakespanBounds::simple(once)),
           .exact = true};
+}
+
+/// The caller's cut, judged like any other. `balanced` has the smallest bottleneck.
+Result<Choice> choose_given(const PlanRequest& request, const Choice& balanced,
+                            const MakespanProblem& problem, const PlanBuilder& builder,
+                            ScoreBook& scores) {
+  const auto layers = static_cast<int>(problem.forward.size());
+  auto borders = borders_of_counts(request.layers_per_stage, request.stages, layers);
+  if (!borders) return Failure(borders.error());
+  const Plan plan = builder.plan_of(*borders);
+  if (auto fits = check_given_fits(plan); !fits) return Failure(fits.error());
+  Choice choice{.borders = *std::move(borders),
+                .objective = plan.bottleneck,
+                .bound = balanced.objective,
+                .given = true};
+  if (plan.objective != kBottleneck) {
+    const auto entry = scores.score(plan);
+    if (!entry) return Failure(entry.error());
+    choice.objective = entry->iteration;
+    choice.bound = std::min(entry->iteration, MakespanBounds::simple(problem));
+  }
+  return choice;
 }
 
 Bytes bytes_of(const Plan& plan) {
@@ -180,7 +204,8 @@ Result<Plan> explained(const Choice& choice, const Profile& profile,
   plan.notes = notes_of(plan, profile, choice.borders,
                         {.least_bottleneck = least_bottleneck,
                          .objective = choice.objective,
-                         .scored = choice.scored});
+                         .scored = choice.scored,
+                         .given = choice.given});
   return plan;
 }
 
@@ -202,12 +227,17 @@ Result<Plan> make_plan(const Profile& profile, const Cluster& cluster, const Pla
   problem.optimizer = builder.least_optimizer_step();
   Choice choice = choose_by_bottleneck(*partition, problem, builder);
   const Seconds least_bottleneck = choice.objective;
+  const auto splits = default_splits(profile.graph, request.stages);
+  if (!request.layers_per_stage.empty()) {
+    auto given = choose_given(request, choice, problem, builder, scores);
+    if (!given) return Failure(given.error());
+    return explained(*given, profile, splits, builder, scores, least_bottleneck);
+  }
   if (by_time) {
     auto found = choose_by_time(problem, partition->borders, builder, scores, request.scored_plans);
     if (!found) return Failure(found.error());
     choice = std::move(*found);
   }
-  const auto splits = default_splits(profile.graph, request.stages);
   if (auto ok = prefer_default(choice, splits, builder, scores); !ok) return Failure(ok.error());
   return explained(choice, profile, splits, builder, scores, least_bottleneck);
 }

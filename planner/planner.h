@@ -39,12 +39,15 @@ struct PlanRequest {
   std::string objective = "iteration-time";  ///< Or "bottleneck".
   double memory_margin = 0;                  ///< Fraction of a device's memory that is left free.
   int scored_plans = 2000;                   ///< Cuts near the optimum that are scored at most.
+  /// Numbers of layers, stage by stage, where the caller decides the cut; empty: search.
+  std::vector<int> layers_per_stage = {};
 };
 
 /// Cuts the profile's chain order into `stages` non-empty contiguous stages, stage s on device s.
 /// First the smallest bottleneck is found (exact, memory limits kept), then, for iteration-time,
 /// the scorer decides among the cuts whose lower bound is below the best scored so far.
 /// Where a framework's default split is as good and sends no more bytes, it is the plan.
+/// With `layers_per_stage` nothing is searched: that cut is explained, as long as it fits in memory.
 /// Fills every field of Plan but `predicted`. Deterministic; times are compared in whole
 /// nanoseconds per layer, or to 1e-12 of the scored time.
 /// An empty scorer is accepted for "bottleneck": baselines then have no iteration time.
