@@ -33,6 +33,10 @@ std::optional<Seconds> mean_of(const std::optional<Duration>& duration) {
   return duration ? std::optional(duration->mean) : std::nullopt;
 }
 
+Seconds spread_of(const std::optional<Duration>& duration) {
+  return duration ? duration->stddev : Seconds{0};
+}
+
 StageCost cost_of(const PlanStage& stage, int virtual_stages) {
   MemoryItems fixed = stage.memory;
   fixed.activations = Bytes{0};
@@ -40,6 +44,10 @@ StageCost cost_of(const PlanStage& stage, int virtual_stages) {
           .backward = stage.backward.mean,
           .input_grad = mean_of(stage.input_grad),
           .weight_grad = mean_of(stage.weight_grad),
+          .forward_spread = stage.forward.stddev,
+          .backward_spread = stage.backward.stddev,
+          .input_grad_spread = spread_of(stage.input_grad),
+          .weight_grad_spread = spread_of(stage.weight_grad),
           .activation = 1.0 / virtual_stages,
           .saved_activation = stage.saved_activation,
           .output = stage.output,

@@ -22,6 +22,10 @@ struct StageCost {
   Seconds backward{0};                  ///< Whole backward (I + W).
   std::optional<Seconds> input_grad{};  ///< Needed when the schedule has I and W.
   std::optional<Seconds> weight_grad{};
+  Seconds forward_spread{0};  ///< Standard deviation of one execution.
+  Seconds backward_spread{0};
+  Seconds input_grad_spread{0};
+  Seconds weight_grad_spread{0};
   double activation = 1;      ///< In the unit of DeviceReport::peak_activations.
   Bytes saved_activation{0};  ///< Per micro-batch in flight.
   Bytes output{0};            ///< Message to the next stage; its gradient is as large.
