@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include <fcntl.h>
@@ -55,6 +56,30 @@ bool is_special(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+/// Where the content of `path` really lies: links are followed, so that they stay links.
+std::string resolved(const std::string& path) {
+  char* const target = ::realpath(path.c_str(), nullptr);
+  if (target == nullptr) return path;
+  std::string result(target);
+  std::free(target);
+  return result;
+}
+
+/// Permissions of `path`, or those of a new file.
+mode_t mode_for(const std::string& path) {
+  struct stat status {};
+  constexpr mode_t kAllBits = 07777;
+  constexpr mode_t kNew = 0644;
+  return ::stat(path.c_str(), &status) == 0 ? status.st_mode & kAllBits : kNew;
+}
+
+/// Writes and syncs a file that did not exist. The caller removes it on failure.
+bool write_new(const std::string& path, mode_t mode, std::string_view content) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+  if (file.get() < 0) return false;
+  return write_all(file.get(), content) && ::fsync(file.get()) == 0;
+}
+
 }  // namespace
 
 Result<std::string> read_text(const std::string& path, std::size_t limit) {
@@ -91,18 +116,10 @@ Result<void> write_text(const std::string& path, std::string_view content) {
     if (file.get() < 0 || !write_all(file.get(), content)) return cannot_write(path);
     return {};
   }
-  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
-  {
-    const Descriptor file(
-        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (file.get() < 0) return cannot_write(path);
-    if (!write_all(file.get(), content) || ::fsync(file.get()) != 0) {
-      const Failure failure = cannot_write(path);
-      ::unlink(temporary.c_str());
-      return failure;
-    }
-  }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+  const std::string target = resolved(path);
+  const std::string temporary = fmt::format("{}.{}.tmp", target, ::getpid());
+  if (!write_new(temporary, mode_for(target), content) ||
+      std::rename(temporary.c_str(), target.c_str()) != 0) {
     const Failure failure = cannot_write(path);
     ::unlink(temporary.c_str());
     return failure;

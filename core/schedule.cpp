@@ -133,19 +133,23 @@ class Checker {
       for (int microbatch = 0; microbatch < schedule_.microbatches; ++microbatch) {
         const Progress& now =
             progress({.stage = StageId{stage}, .microbatch = MicrobatchId{microbatch}});
-        const auto missing = [&](std::string_view kind) {
-          return Failure(
-              {.code = ErrorCode::kBadInput,
-               .what = fmt::format("{}{}{} is missing", stage, kind, microbatch),
-               .where = fmt::format(
-                   "rank {}",
-                   number_of(schedule_.device_of_stage[static_cast<std::size_t>(stage)])),
-               .fix = "every stage runs every micro-batch exactly once"});
+        const auto missing = [&](std::string what) {
+          const DeviceId device = schedule_.device_of_stage[static_cast<std::size_t>(stage)];
+          return Failure({.code = ErrorCode::kBadInput,
+                          .what = std::move(what) + " is missing",
+                          .where = fmt::format("rank {}", number_of(device)),
+                          .fix = "every stage runs every micro-batch exactly once"});
         };
-        if (!now.forward) return missing("F");
+        const auto name = [&](ActionKind kind) {
+          return fmt::format("{}{}{}", stage, name_of(kind), microbatch);
+        };
+        if (!now.forward) return missing(name(ActionKind::kForward));
         if (!trains || now.backward) continue;
-        if (!now.input_grad) return missing("B (or I and W)");
-        if (!now.weight_grad) return missing("W");
+        if (!now.input_grad) {
+          return missing(fmt::format("{} (or {} and {})", name(ActionKind::kBackward),
+                                     name(ActionKind::kInputGrad), name(ActionKind::kWeightGrad)));
+        }
+        if (!now.weight_grad) return missing(name(ActionKind::kWeightGrad));
       }
     }
     return {};
@@ -170,6 +174,13 @@ Result<void> check_shape(const Schedule& schedule) {
   if (schedule.rows.size() != static_cast<std::size_t>(schedule.devices) ||
       schedule.device_of_stage.size() != static_cast<std::size_t>(schedule.stages)) {
     return fail("rows or the stage placement do not match the counts", "give one row per device");
+  }
+  for (int stage = 0; stage < schedule.stages; ++stage) {
+    const int device = number_of(schedule.device_of_stage[static_cast<std::size_t>(stage)]);
+    if (device >= 0 && device < schedule.devices) continue;
+    return fail(
+        fmt::format("stage {} is on device {}, there are {}", stage, device, schedule.devices),
+        "use devices 0 to P - 1");
   }
   for (std::size_t rank = 0; rank < schedule.rows.size(); ++rank) {
     const std::vector<Action>& row = schedule.rows[rank];

@@ -6,6 +6,8 @@
 
 #include <fmt/core.h>
 
+#include "core/schedule_messages.h"
+
 namespace headrace {
 namespace {
 
@@ -111,15 +113,18 @@ Result<void> infer_shape(Schedule& schedule, std::string_view source) {
                     .where = std::string(source),
                     .fix = "every stage runs every micro-batch exactly once"});
   };
-  // A stage has at least one action per micro-batch, so larger numbers cannot be complete; this
-  // also keeps "999999999F0" from asking for memory.
-  if (static_cast<std::size_t>(top_stage) >= actions) return too_large("stage", top_stage);
-  if (static_cast<std::size_t>(top_microbatch) >= actions) {
+  // A stage has at least one action per micro-batch, so far larger numbers cannot be complete; this
+  // keeps "999999999F0" from asking for memory. Small gaps are left to `validate`, which names
+  // them.
+  constexpr std::size_t kSlack = 16;
+  const std::size_t most = kSlack * actions;
+  if (static_cast<std::size_t>(top_stage) >= most) return too_large("stage", top_stage);
+  if (static_cast<std::size_t>(top_microbatch) >= most) {
     return too_large("micro-batch", top_microbatch);
   }
   if ((static_cast<std::size_t>(top_stage) + 1) * (static_cast<std::size_t>(top_microbatch) + 1) >
-      actions) {
-    return too_large("stage and micro-batch up to", top_microbatch);
+      most) {
+    return too_large("stage and micro-batch up to", std::max(top_stage, top_microbatch));
   }
   schedule.stages = top_stage + 1;
   schedule.microbatches = top_microbatch + 1;
@@ -181,7 +186,9 @@ Result<Schedule> schedule_from_csv(std::string_view text, std::string_view sourc
                     "remove the blank cell, or all SEND_/RECV_ cells");
   }
   if (auto ok = infer_shape(schedule, source); !ok) return Failure(ok.error());
-  if (auto ok = validate(schedule); !ok) {
+  auto ok = validate(schedule);
+  if (ok) ok = validate_messages(schedule);
+  if (!ok) {
     Error error = ok.error();
     error.where = fmt::format("{}: {}", source, error.where);
     return Failure(std::move(error));

@@ -81,7 +81,9 @@ Result<double> quantity(std::string_view text, std::string_view where, std::span
   while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
   if (name.empty()) return bad_quantity(text, where, "has no unit", units, example);
   for (const Unit& unit : units) {
-    if (unit.name == name) return number * unit.factor;
+    if (unit.name != name) continue;
+    if (std::isfinite(number * unit.factor)) return number * unit.factor;
+    return bad_quantity(text, where, "is too large", units, example);
   }
   return bad_quantity(text, where, fmt::format("has the unknown unit '{}'", name), units, example);
 }
@@ -89,8 +91,8 @@ Result<double> quantity(std::string_view text, std::string_view where, std::span
 /// Three significant digits without exponent: 3.20, 80.0, 512.
 std::string three_digits(double value) {
   const double size = std::abs(value);
-  if (size >= 100) return fmt::format("{:.0f}", value);
-  if (size >= 10) return fmt::format("{:.1f}", value);
+  if (size >= 99.95) return fmt::format("{:.0f}", value);
+  if (size >= 9.995) return fmt::format("{:.1f}", value);
   return fmt::format("{:.2f}", value);
 }
 
@@ -103,6 +105,11 @@ std::string scaled(double value, std::span<const Unit> largest_first) {
   }
   const Unit& smallest = largest_first.back();
   return fmt::format("{} {}", three_digits(value / smallest.factor), smallest.name);
+}
+
+/// To one decimal; what rounds to nothing has no sign.
+double rounded_percent(double fraction) {
+  return std::round(fraction * 1000) / 10 + 0.0;
 }
 
 }  // namespace
@@ -156,7 +163,8 @@ Result<BytesPerSecond> bandwidth_from_text(std::string_view text, std::string_vi
 std::string to_text(Seconds time) {
   static constexpr std::array kUnits = {Unit{"s", 1}, Unit{"ms", 1e-3}, Unit{"us", 1e-6},
                                         Unit{"ns", 1e-9}};
-  if (time.value() == 0) return "0 s";
+  constexpr double kNothing = 5e-13;  // what is left of a difference of equal times
+  if (std::abs(time.value()) < kNothing) return "0 s";
   return scaled(time.value(), kUnits);
 }
 
@@ -175,11 +183,11 @@ std::string to_text(BytesPerSecond bandwidth) {
 }
 
 std::string percent_text(double fraction) {
-  return fmt::format("{:.1f} %", fraction * 100);
+  return fmt::format("{:.1f} %", rounded_percent(fraction));
 }
 
 std::string signed_percent_text(double fraction) {
-  return fmt::format("{:+.1f} %", fraction * 100);
+  return fmt::format("{:+.1f} %", rounded_percent(fraction));
 }
 
 }  // namespace headrace
