@@ -116,7 +116,7 @@ Result<FillActivity> record_fill(const CuptiLibrary& library, const Gpu& gpu, By
 
   const auto filled = fill_and_flush(library, gpu, static_cast<std::size_t>(size.value()));
   cupti.disable(CUPTI_ACTIVITY_KIND_MEMSET);
-  const auto activity = read_fill(cupti);  // Also after a failure: it frees the buffers.
+  auto activity = read_fill(cupti);  // Also after a failure: it frees the buffers.
   if (!filled) return Failure(filled.error());
   return activity;
 }
