@@ -113,7 +113,11 @@ Result<std::vector<LayerFacts>> layers_of(const ModelSpec& spec, int micro_batch
 }
 
 Result<std::int64_t> parameter_count(const ModelSpec& spec) {
-  const Result<std::vector<LayerFacts>> layers = layers_of(spec, 1, 0);
+  const Result<const Family*> family = family_of(spec);
+  if (!family) return Failure(family.error());
+  // The shortest sequence: parameters do not depend on it.
+  const int sequence_length = (*family)->longest_sequence != nullptr ? 1 : 0;
+  const Result<std::vector<LayerFacts>> layers = layers_of(spec, 1, sequence_length);
   if (!layers) return Failure(layers.error());
   std::int64_t total = 0;
   std::vector<std::string_view> groups;

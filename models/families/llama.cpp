@@ -11,6 +11,13 @@
 namespace headrace {
 namespace {
 
+// A sliding window shorter than the sequence would cut attention, which our layers do not do.
+std::int64_t longest_sequence(const ModelSpec& spec) {
+  const std::int64_t window = size_of(spec, "sliding_window");
+  const std::int64_t positions = size_of(spec, "max_positions");
+  return window == 0 ? positions : std::min(window, positions);
+}
+
 Result<void> finish(ModelSpec& spec) {
   derive(spec, "num_key_value_heads", size_of(spec, "num_heads"));
   if (!has_setting(spec, "head_dim")) {
@@ -23,7 +30,7 @@ Result<void> finish(ModelSpec& spec) {
         fmt::format("head_dim {} is odd; rotary positions turn pairs", size_of(spec, "head_dim")),
         "choose an even head_dim"));
   }
-  derive(spec, "sequence_length", size_of(spec, "max_positions"));
+  derive(spec, "sequence_length", longest_sequence(spec));
   return check_divides(spec, "num_key_value_heads", "num_heads");
 }
 
@@ -59,13 +66,6 @@ std::vector<CountedLayer> layers(const ModelSpec& spec, const MicrobatchShape& s
   chain.push_back(
       {"head", "head", table, tokens * vocabulary, matrix_flops(tokens, table), group, shared});
   return chain;
-}
-
-// A sliding window shorter than the sequence would cut attention, which our layers do not do.
-std::int64_t longest_sequence(const ModelSpec& spec) {
-  const std::int64_t window = size_of(spec, "sliding_window");
-  const std::int64_t positions = size_of(spec, "max_positions");
-  return window == 0 ? positions : std::min(window, positions);
 }
 
 Result<ModelSpec> from_foreign(const ModelSpec& config, const std::string& source) {
