@@ -158,14 +158,23 @@ Bytes bytes_of(const Plan& plan) {
   return bytes;
 }
 
-/// A change that gains nothing is none: the first default split that is as good and sends no more
-/// takes the place of the choice.
+Bytes fullest_stage(const Plan& plan) {
+  Bytes most{0};
+  for (const PlanStage& stage : plan.stages) most = std::max(most, stage.memory.total());
+  return most;
+}
+
+/// A change that gains nothing is none: the first default split that is as good, sends no more and
+/// needs no more memory on its fullest stage takes the place of the choice.
 Result<void> prefer_default(Choice& choice, const std::vector<DefaultSplit>& splits,
                             const PlanBuilder& builder, ScoreBook& scores) {
   const Plan chosen = builder.plan_of(choice.borders);
   for (const DefaultSplit& split : splits) {
     const Plan plan = builder.plan_of(split.borders);
-    if (PlanBuilder::overfull_stage(plan) || bytes_of(plan) > bytes_of(chosen)) continue;
+    if (PlanBuilder::overfull_stage(plan) || bytes_of(plan) > bytes_of(chosen) ||
+        fullest_stage(plan) > fullest_stage(chosen)) {
+      continue;
+    }
     Seconds objective = plan.bottleneck;
     if (plan.objective != kBottleneck) {
       const auto entry = scores.score(plan);

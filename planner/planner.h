@@ -46,15 +46,15 @@ struct PlanRequest {
 /// Cuts the profile's chain order into `stages` non-empty contiguous stages, stage s on device s.
 /// First the smallest bottleneck is found (exact, memory limits kept), then, for iteration-time,
 /// the scorer decides among the cuts whose lower bound is below the best scored so far.
-/// Where a framework's default split is as good and sends no more bytes, it is the plan.
-/// With `layers_per_stage` nothing is searched: that cut is explained, as long as it fits in memory.
-/// Fills every field of Plan but `predicted`. Deterministic; times are compared in whole
-/// nanoseconds per layer, or to 1e-12 of the scored time.
-/// An empty scorer is accepted for "bottleneck": baselines then have no iteration time.
-/// Fails with kUsage on a request that contradicts itself, with kBadInput where times or bytes add
-/// up to more than 4e18, with the scorer's own error, and with kInfeasible: fewer layers than
-/// stages, fewer devices than stages, or no cut fits in memory (the message says by how much, on
-/// which stage at best, and what would help).
+/// Where a framework's default split is as good, sends no more bytes and needs no more memory on
+/// its fullest stage, it is the plan. With `layers_per_stage` nothing is searched: that cut is
+/// explained, as long as it fits in memory. Fills every field of Plan but `predicted`.
+/// Deterministic; times are compared in whole nanoseconds per layer, or to 1e-12 of the scored
+/// time. An empty scorer is accepted for "bottleneck": baselines then have no iteration time. Fails
+/// with kUsage on a request that contradicts itself, with kBadInput where times or bytes add up to
+/// more than 4e18, with the scorer's own error, and with kInfeasible: fewer layers than stages,
+/// fewer devices than stages, or no cut fits in memory (the message says by how much, on which
+/// stage at best, and what would help).
 Result<Plan> make_plan(const Profile& profile, const Cluster& cluster, const PlanRequest& request,
                        const PlanScorer& scorer);
 
