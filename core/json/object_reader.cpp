@@ -47,7 +47,9 @@ void Place::fail(std::string what, std::string fix) const {
 
 void Place::adopt(const Error& error) const {
   if (context_.error) return;
+  constexpr std::size_t kLongest = 1000;
   context_.error = error;
+  context_.error->what = printable(error.what, kLongest);  // It quotes names from the document.
   context_.error->where = place_text(context_.source, pointer() + error.where);
 }
 

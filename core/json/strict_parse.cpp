@@ -162,8 +162,12 @@ class StrictBuilder final : public nlohmann::json_sax<json> {
 
 std::string printable(std::string_view text, std::size_t limit) {
   const bool cut = text.size() > limit;
+  const auto continues_character = [&](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+  };
+  while (cut && limit > 0 && continues_character(limit)) --limit;
   const json value = std::string(text.substr(0, limit));
-  const std::string quoted = value.dump(-1, ' ', true, json::error_handler_t::replace);
+  const std::string quoted = value.dump(-1, ' ', false, json::error_handler_t::replace);
   return quoted.substr(1, quoted.size() - 2) + (cut ? "…" : "");
 }
 

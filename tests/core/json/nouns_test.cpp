@@ -110,6 +110,12 @@ TEST_CASE("what validate refuses carries file and pointer") {
         "  fix: give every device an id of its own");
 }
 
+TEST_CASE("names from the document cannot steer the terminal") {
+  const std::string twice = changed(kClusterText, "\"gpu0\"", "\"\\u001b[2J\\n\"");
+  CHECK(complaint(cluster_from_json(changed(twice, "\"gpu1\"", "\"\\u001b[2J\\n\""), "c.json"))
+            .starts_with("c.json: /devices/1/id: device '\\u001b[2J\\n' is listed twice\n"));
+}
+
 TEST_CASE("speeds and bandwidths have a range") {
   CHECK(cluster_complaint("\"id\": \"gpu1\"", "\"id\": \"gpu1\", \"speed\": 0") ==
         "c.json: /devices/1/speed: expected a number from 1e-06 to 1000000, found 0\n"
