@@ -113,11 +113,12 @@ std::vector<DefaultSplit> default_splits(const ModelGraph& graph, int stages) {
                         .borders = std::move(*borders)});
     }
   }
-  if (static_cast<double>(layers) * layers * stages <= kMostSpreadSteps) {
-    std::vector<std::int64_t> parameters;
-    for (const LayerId id : graph.chain_order()) {
-      parameters.push_back(graph.layer(id).parameters.value());
-    }
+  std::vector<std::int64_t> parameters;
+  for (const LayerId id : graph.chain_order()) {
+    parameters.push_back(graph.layer(id).parameters.value());
+  }
+  const bool small = static_cast<double>(layers) * layers * stages <= kMostSpreadSteps;
+  if (small && std::ranges::max(parameters) > 0) {
     splits.push_back({.name = "equal-parameters",
                       .rule = "smallest spread of parameters",
                       .borders = smallest_spread(parameters, stages)});

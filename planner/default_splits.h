@@ -21,7 +21,8 @@ struct DefaultSplit {
 ///   (Megatron, DeepSpeed `uniform`); what stands before the first decoder goes to the first stage,
 ///   what stands after the last to the last. Layers are counted where there are no decoders.
 /// - torchtitan: embedding and head count as one layer each; left out where it equals the first.
-/// - equal-parameters: DeepSpeed's `parameters`, the smallest spread of parameter bytes.
+/// - equal-parameters: DeepSpeed's `parameters`, the smallest spread of parameter bytes; left out
+///   where no layer has parameters or the chain is so long that it would take seconds.
 /// One stage has no default worth naming. Order as listed.
 std::vector<DefaultSplit> default_splits(const ModelGraph& graph, int stages);
 

@@ -56,20 +56,24 @@ std::string bottleneck_note(const Plan& plan, const SearchFacts& facts) {
                             to_text(facts.least_bottleneck));
 }
 
-/// Names the layer that makes equal counts a bad split, where one is 1.5 times the median.
+/// Names the layer that makes equal counts a bad split, where one takes 1.5 times the median and
+/// half of a stage's even share.
 std::optional<std::string> heaviest_layer_note(const Plan& plan, const Profile& profile) {
   const auto work = [](const Layer& layer) { return layer.forward.mean + layer.backward.mean; };
   std::vector<Seconds> times;
+  Seconds total{0};
   const Layer* heaviest = nullptr;
   for (const Layer& layer : profile.graph.layers()) {
     times.push_back(work(layer));
+    total += work(layer);
     if (heaviest == nullptr || work(layer) > work(*heaviest)) heaviest = &layer;
   }
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::ranges::nth_element(times, middle);
   const Seconds median = *middle;
   constexpr double kHeavy = 1.5;
-  if (work(*heaviest) <= kHeavy * median) return std::nullopt;
+  const Seconds half_share = total / (2.0 * static_cast<double>(plan.stages.size()));
+  if (work(*heaviest) <= std::max(kHeavy * median, half_share)) return std::nullopt;
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const auto& layers = plan.stages[s].layers;
     if (std::ranges::find(layers, heaviest->id) == layers.end()) continue;
@@ -100,7 +104,7 @@ std::string bound_note(const Plan& plan, const SearchFacts& facts) {
   if (plan.exact) {
     return fmt::format(
         "no cut has a faster {} than {}: all others have a bound at least as long "
-        "({} plans simulated)",
+        "(plans simulated: {})",
         what, value, facts.scored);
   }
   return fmt::format(

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <queue>
 #include <tuple>
-#include <utility>
+
+#include "planner/cut_descent.h"
+#include "planner/makespan_bound.h"
 
 namespace headrace {
 namespace {
 
-constexpr double kSameTime = 1e-12;          // Relative: rounding of sums in another order.
 constexpr std::size_t kMostNodes = 1000000;  // 48 MB.
 
 std::size_t at(int index) {
@@ -28,35 +29,32 @@ struct Node {
 
 class Search {
  public:
-  Search(const MakespanProblem& problem, const ChainCosts& costs, const MakespanBounds& bounds,
-         const CutScorer& scorer, FastestCut start)
-      : problem_(problem),
+  Search(const MakespanProblem& problem, const ChainCosts& costs, const CutBound& bound,
+         const MakespanBounds& rests, CutRecord& record)
+      : optimizer_(problem.optimizer),
         costs_(costs),
-        bounds_(bounds),
-        scorer_(scorer),
-        best_(std::move(start)),
-        best_bytes_(bytes_of(best_.borders)) {}
+        bound_(bound),
+        rests_(rests),
+        record_(record) {}
 
-  Result<FastestCut> run(int most_scored) {
-    add({.bound = bounds_.rest(0, 0)});
+  /// Ends with a proof, or with the least bound of all that is left open.
+  Result<Seconds> run(int most_scored) {
+    add({.bound = rests_.rest(0, 0)});
     while (!open_.empty()) {
       const int index = open_.top().index;
       const Node node = nodes_[at(index)];
       if (!can_improve(node.bound)) break;
-      if (best_.scored >= most_scored || nodes_.size() > kMostNodes) {
-        best_.bound = std::min(best_.iteration, Seconds(node.bound) + problem_.optimizer);
-        return best_;
+      if (record_.scored() >= most_scored || nodes_.size() > kMostNodes) {
+        return Seconds(node.bound) + optimizer_;
       }
       open_.pop();
       if (node.stage < costs_.stages()) {
         extend(node, index);
-      } else if (auto scored = score(index); !scored) {
+      } else if (auto scored = record_.offer(borders_of(index)); !scored) {
         return Failure(scored.error());
       }
     }
-    best_.bound = best_.iteration;
-    best_.exact = true;
-    return best_;
+    return record_.iteration();
   }
 
  private:
@@ -73,7 +71,7 @@ class Search {
   };
 
   [[nodiscard]] bool can_improve(double bound) const {
-    return bound + problem_.optimizer.value() < best_.iteration.value() * (1 - kSameTime);
+    return record_.can_improve(Seconds(bound) + optimizer_);
   }
 
   void add(const Node& node) {
@@ -86,12 +84,12 @@ class Search {
   void extend(const Node& node, int index) {
     const int s = node.stage;
     const bool is_last = s + 1 == costs_.stages();
-    for (int last = bounds_.lowest_end(s, node.border); last <= bounds_.highest_end(s); ++last) {
-      const double worst = std::max(node.worst, node.elapsed + bounds_.busy(s, node.border, last));
+    for (int last = rests_.lowest_end(s, node.border); last <= rests_.highest_end(s); ++last) {
+      const double worst = std::max(node.worst, node.elapsed + bound_.busy(s, node.border, last));
       if (!can_improve(worst)) break;  // It only grows with `last`.
       if (!costs_.fits(s, node.border, last, {})) continue;
-      const double elapsed = is_last ? 0 : node.elapsed + bounds_.passing(s, node.border, last);
-      add({.bound = std::max(worst, elapsed + bounds_.rest(s + 1, last)),
+      const double elapsed = is_last ? 0 : node.elapsed + bound_.passing(s, node.border, last);
+      add({.bound = std::max(worst, elapsed + rests_.rest(s + 1, last)),
            .worst = worst,
            .elapsed = elapsed,
            .bytes = node.bytes + costs_.border_bytes(last),
@@ -101,59 +99,49 @@ class Search {
     }
   }
 
-  Result<void> score(int index) {
+  [[nodiscard]] Borders borders_of(int index) const {
     Borders borders(at(costs_.stages()) + 1);
-    for (int at_node = index; at_node >= 0; at_node = nodes_[at(at_node)].parent) {
-      borders[at(nodes_[at(at_node)].stage)] = nodes_[at(at_node)].border;
+    for (int node = index; node >= 0; node = nodes_[at(node)].parent) {
+      borders[at(nodes_[at(node)].stage)] = nodes_[at(node)].border;
     }
-    if (borders == best_.borders) return {};
-    const auto answer = scorer_(borders);
-    if (!answer) return Failure(answer.error());
-    if (answer->fresh) ++best_.scored;
-    const std::int64_t bytes = bytes_of(borders);
-    const double new_time = answer->iteration.value();
-    const double best_time = best_.iteration.value();
-    const bool faster = new_time < best_time * (1 - kSameTime);
-    const bool as_fast = !faster && new_time <= best_time * (1 + kSameTime);
-    const bool lighter = std::tie(bytes, borders) < std::tie(best_bytes_, best_.borders);
-    if (faster || (as_fast && lighter)) {
-      best_.iteration = answer->iteration;
-      best_.borders = std::move(borders);
-      best_bytes_ = bytes;
-    }
-    return {};
+    return borders;
   }
 
-  [[nodiscard]] std::int64_t bytes_of(const Borders& borders) const {
-    std::int64_t bytes = 0;
-    for (const int border : borders) bytes += costs_.border_bytes(border);
-    return bytes;
-  }
-
-  const MakespanProblem& problem_;
+  const Seconds optimizer_;
   const ChainCosts& costs_;
-  const MakespanBounds& bounds_;
-  const CutScorer& scorer_;
-  FastestCut best_;
-  std::int64_t best_bytes_;
+  const CutBound& bound_;
+  const MakespanBounds& rests_;
+  CutRecord& record_;
   std::vector<Node> nodes_;
   std::priority_queue<Open> open_;
 };
 
 }  // namespace
 
-Result<FastestCut> fastest_cut(const MakespanProblem& problem, const Borders& start,
+Result<FastestCut> fastest_cut(const MakespanProblem& problem, std::span<const Borders> starts,
                                int most_scored, const CutScorer& scorer) {
-  const auto first = scorer(start);
-  if (!first) return Failure(first.error());
-  FastestCut best{.borders = start, .iteration = first->iteration, .scored = first->fresh ? 1 : 0};
   const ChainCosts costs(problem.chain);
-  const MakespanBounds bounds(problem, costs, best.iteration);
-  if (!bounds.complete()) {
-    best.bound = std::min(best.iteration, MakespanBounds::simple(problem));
-    return best;
+  const CutBound bound(problem);
+  CutRecord record(costs, scorer);
+  for (const Borders& start : starts) {
+    if (&start != &starts.front() && record.scored() >= most_scored) break;
+    if (auto scored = record.offer(start); !scored) return Failure(scored.error());
   }
-  return Search(problem, costs, bounds, scorer, std::move(best)).run(most_scored);
+  if (auto done = descend(bound, costs, record, most_scored / 2); !done) {
+    return Failure(done.error());
+  }
+  Seconds least = bound.of_any() + problem.optimizer;
+  const MakespanBounds rests(bound, costs, record.iteration() - problem.optimizer);
+  if (rests.complete()) {
+    const auto proven = Search(problem, costs, bound, rests, record).run(most_scored);
+    if (!proven) return Failure(proven.error());
+    least = *proven;
+  }
+  return FastestCut{.borders = record.borders(),
+                    .iteration = record.iteration(),
+                    .bound = std::min(least, record.iteration()),
+                    .exact = !record.can_improve(least),
+                    .scored = record.scored()};
 }
 
 }  // namespace headrace

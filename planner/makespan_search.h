@@ -1,19 +1,13 @@
 // Finds the cut with the shortest simulated iteration: bounds order the cuts, a scorer decides.
 #pragma once
 
-#include <functional>
+#include <span>
 
 #include "core/result.h"
-#include "planner/makespan_bound.h"
+#include "planner/cut_bound.h"
+#include "planner/cut_record.h"
 
 namespace headrace {
-
-/// What a scorer says of a cut; `fresh` is false where it knew the answer already (equal stages).
-struct CutScore {
-  Seconds iteration{0};
-  bool fresh = true;
-};
-using CutScorer = std::function<Result<CutScore>(const Borders&)>;
 
 struct FastestCut {
   Borders borders;
@@ -23,12 +17,14 @@ struct FastestCut {
   int scored = 0;      ///< Fresh scores.
 };
 
-/// Best-first search over the cuts that fit in memory, beginning with `start`, which must fit, in
-/// rising order of their lower bound (makespan_bound.h); ends when the next bound is not below the
-/// best score, or after `most_scored` fresh scores, or when a million partial cuts are open. Of
-/// equal scores (to 1e-12) the fewest border bytes win, then the smallest borders; cuts whose bound
-/// equals the best score are not scored. Fails only as the scorer does.
-Result<FastestCut> fastest_cut(const MakespanProblem& problem, const Borders& start,
+/// Scores the `starts` (at least one, all within memory), improves the best of them by moving
+/// groups of neighbouring borders for at most half of the scores (cut_descent.h), then searches all
+/// cuts that fit in memory best-first, in rising order of their lower bound (makespan_bound.h).
+/// Ends when the next bound is not below the best score, or after `most_scored` fresh scores, or
+/// when a million partial cuts are open. Of equal scores (to 1e-12) the fewest border bytes win,
+/// then the smallest borders; cuts whose bound equals the best score are not scored. Fails only as
+/// the scorer does.
+Result<FastestCut> fastest_cut(const MakespanProblem& problem, std::span<const Borders> starts,
                                int most_scored, const CutScorer& scorer);
 
 }  // namespace headrace

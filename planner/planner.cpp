@@ -102,10 +102,10 @@ struct Choice {
   bool given = false;  ///< By the caller, not found.
 };
 
-Result<Choice> choose_by_time(const MakespanProblem& problem, const Borders& start,
+Result<Choice> choose_by_time(const MakespanProblem& problem, const std::vector<Borders>& starts,
                               const PlanBuilder& builder, ScoreBook& scores, int most_scored) {
   const auto found =
-      fastest_cut(problem, start, most_scored, [&](const Borders& borders) -> Result<CutScore> {
+      fastest_cut(problem, starts, most_scored, [&](const Borders& borders) -> Result<CutScore> {
         const auto entry = scores.score(builder.plan_of(borders));
         if (!entry) return Failure(entry.error());
         return CutScore{.iteration = entry->iteration, .fresh = entry->fresh};
@@ -122,11 +122,10 @@ Choice choose_by_bottleneck(const ChainPartition& partition, const MakespanProbl
                             const PlanBuilder& builder) {
   MakespanProblem once = problem;
   once.microbatches = 1;
-  once.optimizer = Seconds{0};
   const Seconds bottleneck = builder.plan_of(partition.borders).bottleneck;
   return {.borders = partition.borders,
           .objective = bottleneck,
-          .bound = std::min(bottleneck, MakespanBounds::simple(once)),
+          .bound = std::min(bottleneck, CutBound(once).of_any()),
           .exact = true};
 }
 
@@ -147,7 +146,7 @@ Result<Choice> choose_given(const PlanRequest& request, const Choice& balanced,
     const auto entry = scores.score(plan);
     if (!entry) return Failure(entry.error());
     choice.objective = entry->iteration;
-    choice.bound = std::min(entry->iteration, MakespanBounds::simple(problem));
+    choice.bound = std::min(entry->iteration, CutBound(problem).of_any() + problem.optimizer);
   }
   return choice;
 }
@@ -188,6 +187,19 @@ Result<void> prefer_default(Choice& choice, const std::vector<DefaultSplit>& spl
     return {};
   }
   return {};
+}
+
+/// Where the search by time begins: the fastest slowest stage, and every default split that fits.
+std::vector<Borders> starts_of(const ChainPartition& partition,
+                               const std::vector<DefaultSplit>& splits,
+                               const PlanBuilder& builder) {
+  std::vector<Borders> starts{partition.borders};
+  for (const DefaultSplit& split : splits) {
+    if (!PlanBuilder::overfull_stage(builder.plan_of(split.borders))) {
+      starts.push_back(split.borders);
+    }
+  }
+  return starts;
 }
 
 /// The plan of a choice with its explanation.
@@ -243,7 +255,8 @@ Result<Plan> make_plan(const Profile& profile, const Cluster& cluster, const Pla
     return explained(*given, profile, splits, builder, scores, least_bottleneck);
   }
   if (by_time) {
-    auto found = choose_by_time(problem, partition->borders, builder, scores, request.scored_plans);
+    const auto starts = starts_of(*partition, splits, builder);
+    auto found = choose_by_time(problem, starts, builder, scores, request.scored_plans);
     if (!found) return Failure(found.error());
     choice = std::move(*found);
   }

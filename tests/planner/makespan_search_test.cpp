@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "planner/chain_partition.h"
+#include "planner/cut_descent.h"
 #include "tests/planner/chain_oracle.h"
 
 namespace headrace {
@@ -100,7 +101,7 @@ Fastest fastest_by_trying_all(const MakespanProblem& problem) {
       if (!costs.fits(s, borders[at(s)], borders[at(s) + 1], {})) return;
     }
     fastest.time = std::min(fastest.time, one_forward_one_backward(problem, borders));
-    fastest.bound = std::min(fastest.bound, MakespanBounds::of_cut(problem, borders).value());
+    fastest.bound = std::min(fastest.bound, CutBound(problem).of(borders).value());
   });
   return fastest;
 }
@@ -115,10 +116,11 @@ int agree_with_trying_all(const testing::ChainOptions& options, Passes passes, i
     const auto start = partition_chain(problem.chain);
     if (!start) continue;
     ++solved;
-    const auto found = fastest_cut(problem, start->borders, 100000, [&](const Borders& borders) {
-      return Result<CutScore>(
-          CutScore{.iteration = Seconds(one_forward_one_backward(problem, borders))});
-    });
+    const auto found =
+        fastest_cut(problem, {{start->borders}}, 100000, [&](const Borders& borders) {
+          return Result<CutScore>(
+              CutScore{.iteration = Seconds(one_forward_one_backward(problem, borders))});
+        });
     CAPTURE(i);
     REQUIRE(found.has_value());
     const Fastest expected = fastest_by_trying_all(problem);
@@ -156,7 +158,7 @@ TEST_CASE("no cut is faster than its bound") {
     testing::for_each_cut(static_cast<int>(problem.chain.layers.size()), stages,
                           [&](const Borders& borders) {
                             const double time = one_forward_one_backward(problem, borders);
-                            const double bound = MakespanBounds::of_cut(problem, borders).value();
+                            const double bound = CutBound(problem).of(borders).value();
                             REQUIRE(bound <= time * (1 + 1e-12));
                             if (bound >= time * (1 - 1e-12)) ++tight;
                           });
@@ -170,7 +172,7 @@ TEST_CASE("a search that may score little says what bound it reached") {
   for (int i = 0; i < 500; ++i) {
     const MakespanProblem problem = random_problem(random, {});
     const auto start = partition_chain(problem.chain);
-    const auto found = fastest_cut(problem, start->borders, 2, [&](const Borders& borders) {
+    const auto found = fastest_cut(problem, {{start->borders}}, 2, [&](const Borders& borders) {
       return Result<CutScore>(
           CutScore{.iteration = Seconds(one_forward_one_backward(problem, borders))});
     });
@@ -184,11 +186,51 @@ TEST_CASE("a search that may score little says what bound it reached") {
   CHECK(stopped > 20);
 }
 
+TEST_CASE("descent ends where no single border can move and stays within memory") {
+  std::mt19937_64 random(9);
+  int improved = 0;
+  for (int i = 0; i < 500; ++i) {
+    const MakespanProblem problem = random_problem(random, {.memory = true, .ties = true});
+    const auto start = partition_chain(problem.chain);
+    if (!start) continue;
+    const ChainCosts costs(problem.chain);
+    const CutBound bound(problem);
+    const CutScorer scorer = [&](const Borders& borders) {
+      return Result<CutScore>(
+          CutScore{.iteration = Seconds(one_forward_one_backward(problem, borders))});
+    };
+    CutRecord record(costs, scorer);
+    REQUIRE(record.offer(start->borders).has_value());
+    const Seconds before = record.iteration();
+    REQUIRE(descend(bound, costs, record, 100000).has_value());
+    REQUIRE(record.iteration() <= before);
+    if (record.iteration() < before) ++improved;
+    for (int s = 0; s < costs.stages(); ++s) {
+      REQUIRE(costs.fits(s, record.borders()[at(s)], record.borders()[at(s) + 1], {}));
+    }
+    for (std::size_t b = 1; b + 1 < record.borders().size(); ++b) {
+      for (const int step : {-1, 1}) {
+        Borders moved = record.borders();
+        moved[b] += step;
+        if (moved[b] <= moved[b - 1] || moved[b] >= moved[b + 1]) continue;
+        const auto s = static_cast<int>(b);
+        if (!costs.fits(s - 1, moved[b - 1], moved[b], {}) ||
+            !costs.fits(s, moved[b], moved[b + 1], {})) {
+          continue;
+        }
+        REQUIRE(one_forward_one_backward(problem, moved) >=
+                record.iteration().value() * (1 - 1e-12));
+      }
+    }
+  }
+  CHECK(improved > 20);
+}
+
 TEST_CASE("an error of the scorer ends the search") {
   std::mt19937_64 random(8);
   const MakespanProblem problem = random_problem(random, {});
   const auto start = partition_chain(problem.chain);
-  const auto found = fastest_cut(problem, start->borders, 10, [](const Borders&) {
+  const auto found = fastest_cut(problem, {{start->borders}}, 10, [](const Borders&) {
     return Result<CutScore>(Failure({.code = ErrorCode::kDeadlock,
                                      .what = "it waits for itself",
                                      .where = "schedule",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <random>
 
 #include <doctest/doctest.h>
 
@@ -254,6 +255,26 @@ TEST_CASE("times and sizes beyond whole numbers are refused") {
   layers[0].saved_activation = Bytes{std::numeric_limits<std::int64_t>::max() / 2};
   CHECK(error_of(chain_profile(layers), cluster_of(2), request_of(2)).find("can be planned") !=
         std::string::npos);
+}
+
+TEST_CASE("no default split that fits is faster than the plan") {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 200; ++i) {
+    std::vector<Layer> layers;
+    for (int k = 0; k < 14; ++k) {
+      layers.push_back(decoder_of(k, 1 + static_cast<double>(random() % 9)));
+      layers.back().parameters = Bytes{static_cast<std::int64_t>(random() % 50)};
+      layers.back().output = Bytes{static_cast<std::int64_t>(random() % 50)};
+    }
+    PlanRequest request = request_of(4);
+    request.scored_plans = 10;
+    const auto plan = make_plan(chain_profile(layers), cluster_of(4), request, bound_scorer);
+    REQUIRE(plan.has_value());
+    REQUIRE(plan->baselines.size() >= 2);
+    for (const Baseline& baseline : plan->baselines) {
+      REQUIRE(baseline.iteration->value() >= bound_scorer(*plan)->value() * (1 - 1e-9));
+    }
+  }
 }
 
 TEST_CASE("equal requests give equal plans") {
