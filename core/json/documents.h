@@ -20,6 +20,8 @@ namespace headrace {
 // negative or overflowing number, a duplicate key or id, a dangling edge, a wrong schema id, text
 // that is no JSON or nests deeper than 64 levels end in kBadInput. `source` is the file's name;
 // `where` becomes "profile.json: /layers/3/forward/mean_s", or "profile.json:12:5" for syntax.
+// Limits that keep sums finite: times 1e12 s, bytes 2^53, counts of stages, devices and
+// micro-batches a million. Which keys may be absent: the schemas. Events of a timeline are sorted.
 Result<Profile> profile_from_json(std::string_view text, std::string_view source);
 Result<Cluster> cluster_from_json(std::string_view text, std::string_view source);
 Result<Plan> plan_from_json(std::string_view text, std::string_view source);
@@ -35,7 +37,10 @@ Result<ModelSpec> foreign_config_from_json(std::string_view text, std::string_vi
 Result<Error> error_from_json(std::string_view text, std::string_view source);
 
 // Writing: stable key order, two spaces of indent, shortest digits that read back equal, a final
-// newline; every document starts with "schema" and "tool". Reading it back gives an equal value.
+// newline; every document starts with "schema" and "tool". Reading it back gives an equal value,
+// but for what documents do not hold: Plan::predicted's devices, samples of a plan's times, and
+// `overlaps_next` of a critical path. A number that is not finite becomes null, which no reader
+// takes.
 std::string to_json(const Profile& profile);
 std::string to_json(const Cluster& cluster);
 std::string to_json(const Plan& plan);
