@@ -26,7 +26,10 @@ if(HEADRACE_HAS_TORCH)
   target_include_directories(headrace_torch_cpu SYSTEM INTERFACE
     ${PROJECT_SOURCE_DIR}/third_party/gloo_declarations
     ${HEADRACE_TORCH_INCLUDE} ${HEADRACE_TORCH_INCLUDE}/torch/csrc/api/include)
-  target_compile_definitions(headrace_torch_cpu INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
+  # The wheel carries fmt's headers, of a newer version than the system's library: its users take
+  # the headers alone, so that nothing of one version is linked to the other.
+  target_compile_definitions(headrace_torch_cpu INTERFACE
+    USE_DISTRIBUTED USE_C10D_GLOO FMT_HEADER_ONLY)
   target_link_libraries(headrace_torch_cpu INTERFACE ${HEADRACE_TORCH_CPU} ${HEADRACE_TORCH_C10})
 elseif(HEADRACE_TORCH STREQUAL ON)
   message(FATAL_ERROR
