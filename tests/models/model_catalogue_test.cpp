@@ -11,7 +11,7 @@ using testing::whole;
 
 std::vector<std::string> ids_of(const ModelSpec& spec) {
   std::vector<std::string> ids;
-  for (const LayerFacts& layer : layers_of(spec, 1, 0).value()) ids.push_back(layer.id);
+  for (const LayerFacts& layer : testing::chain_of(spec, 1)) ids.push_back(layer.id);
   return ids;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/model_spec.h"
+#include "models/model_catalogue.h"
 
 namespace headrace::testing {
 
@@ -90,6 +91,11 @@ inline std::vector<ModelSpec> tiny_models() {
   }
   return {tiny_gpt2(),    untied,      tiny_llama(), biased,
           tiny_encoder(), tiny_bert(), tiny_mlp(),   tiny_convnet()};
+}
+
+/// The layers of a good spec.
+inline std::vector<LayerFacts> chain_of(const ModelSpec& spec, int micro_batch = 2) {
+  return layers_of(spec, micro_batch, 0).value();
 }
 
 }  // namespace headrace::testing
