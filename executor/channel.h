@@ -27,10 +27,13 @@ enum class Ticket : std::uint64_t {};
 /// size. A rank cannot write to itself. Used by one thread.
 class Channel {
  public:
+  Channel(int rank, int world) : rank_(rank), world_(world) {}
   virtual ~Channel() = default;
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
 
-  [[nodiscard]] virtual int rank() const = 0;
-  [[nodiscard]] virtual int world() const = 0;
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int world() const { return world_; }
 
   virtual Result<Ticket> post_send(Address to, std::span<const std::byte> bytes) = 0;
   virtual Result<Ticket> post_receive(Address from, std::span<std::byte> bytes) = 0;
@@ -39,6 +42,14 @@ class Channel {
   /// may be unusable from then on). A ticket is waited for once. Fails with kTimeout when the
   /// peer has gone.
   virtual Result<bool> wait(Ticket ticket, RunClock::time_point deadline) = 0;
+
+  /// Gives up whatever is posted: no bytes are touched afterwards, and the peers see this rank
+  /// leave. The only call that may follow is another `close`.
+  virtual void close() = 0;
+
+ private:
+  int rank_;
+  int world_;
 };
 
 }  // namespace headrace

@@ -17,14 +17,14 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 36;
 Result<void> send_now(Channel& channel, Address to, std::span<const std::byte> bytes,
                       std::string_view what, Seconds timeout) {
   const auto ticket = channel.post_send(to, bytes);
-  if (!ticket) return Failure(ticket.error());
+  if (!ticket) return lost_peer(channel, to.peer, what, ticket.error());
   return wait_watched(channel, {*ticket, to.peer, what, timeout});
 }
 
 Result<void> receive_now(Channel& channel, Address from, std::span<std::byte> bytes,
                          std::string_view what, Seconds timeout) {
   const auto ticket = channel.post_receive(from, bytes);
-  if (!ticket) return Failure(ticket.error());
+  if (!ticket) return lost_peer(channel, from.peer, what, ticket.error());
   return wait_watched(channel, {*ticket, from.peer, what, timeout});
 }
 
@@ -73,19 +73,21 @@ Result<void> wait_watched(Channel& channel, const WatchedWait& wait) {
   const auto through =
       channel.wait(wait.ticket, RunClock::now() + clock_duration(wait.timeout.value()));
   if (through && *through) return {};
-  if (!through) {
-    return Failure({.code = through.error().code,
-                    .what = fmt::format("rank {} lost rank {} while it waited for {}: {}",
-                                        channel.rank(), wait.peer, wait.what, through.error().what),
-                    .where = fmt::format("rank {}", channel.rank()),
-                    .fix = fmt::format("read what rank {} reports", wait.peer)});
-  }
+  if (!through) return lost_peer(channel, wait.peer, wait.what, through.error());
   return Failure({.code = ErrorCode::kTimeout,
                   .what = fmt::format("rank {} waited {:.1f} s for {} from rank {}", channel.rank(),
                                       wait.timeout.value(), wait.what, wait.peer),
                   .where = fmt::format("rank {}", channel.rank()),
                   .fix = fmt::format("find out what holds up rank {}, or allow more with --timeout",
                                      wait.peer)});
+}
+
+Failure lost_peer(const Channel& channel, int peer, std::string_view what, const Error& cause) {
+  return Failure({.code = cause.code,
+                  .what = fmt::format("rank {} lost rank {} while it waited for {}: {}",
+                                      channel.rank(), peer, what, cause.what),
+                  .where = fmt::format("rank {}", channel.rank()),
+                  .fix = fmt::format("read what rank {} reports", peer)});
 }
 
 Result<void> barrier(Channel& channel, Seconds timeout) {
@@ -104,7 +106,7 @@ Result<void> barrier(Channel& channel, Seconds timeout) {
   std::vector<Ticket> releases;
   for (int peer = 1; peer < channel.world(); ++peer) {
     const auto ticket = channel.post_send({peer, kBarrierTag + 1}, token_bytes);
-    if (!ticket) return Failure(ticket.error());
+    if (!ticket) return lost_peer(channel, peer, "the barrier", ticket.error());
     releases.push_back(*ticket);
   }
   for (int peer = 1; peer < channel.world(); ++peer) {

@@ -23,6 +23,9 @@ struct WatchedWait {
 };
 Result<void> wait_watched(Channel& channel, const WatchedWait& wait);
 
+/// The second of these errors, for a post or wait of the channel that failed with `cause`.
+Failure lost_peer(const Channel& channel, int peer, std::string_view what, const Error& cause);
+
 /// Returns on no rank before all ranks have called it. 2 (world - 1) messages.
 Result<void> barrier(Channel& channel, Seconds timeout);
 

@@ -53,6 +53,18 @@ struct InProcessState {
     return closed[static_cast<std::size_t>(rank)];
   }
 
+  void close(int rank) {
+    {
+      const std::lock_guard lock(closed_mutex);
+      closed[static_cast<std::size_t>(rank)] = true;
+    }
+    for (Inbox& inbox : inboxes) {
+      // Taken once, so that a waiter is either before its check or asleep when it is woken.
+      { const std::lock_guard lock(inbox.mutex); }
+      inbox.changed.notify_all();
+    }
+  }
+
   std::vector<Inbox> inboxes;
   std::mutex closed_mutex;
   std::vector<bool> closed;
@@ -76,18 +88,16 @@ struct PostedReceive {
 
 class InProcessChannel final : public Channel {
  public:
-  InProcessChannel(InProcessState& state, int rank) : state_(state), rank_(rank) {}
-
-  [[nodiscard]] int rank() const override { return rank_; }
-  [[nodiscard]] int world() const override { return static_cast<int>(state_.inboxes.size()); }
+  InProcessChannel(InProcessState& state, int rank)
+      : Channel(rank, static_cast<int>(state.inboxes.size())), state_(state) {}
 
   Result<Ticket> post_send(Address to, std::span<const std::byte> bytes) override {
-    HEADRACE_CHECK(to.peer != rank_, "a rank cannot write to itself");
+    HEADRACE_CHECK(to.peer != rank(), "a rank cannot write to itself");
     if (state_.is_closed(to.peer)) return peer_gone(to.peer);
-    const double delay = state_.delay ? state_.delay(rank_, to.peer, to.tag).value() : 0;
+    const double delay = state_.delay ? state_.delay(rank(), to.peer, to.tag).value() : 0;
     InTransit message{.bytes = {bytes.begin(), bytes.end()},
                       .arrival = RunClock::now() + clock_duration(delay)};
-    const MessageKey key{rank_, to.tag, sent_[{to.peer, to.tag}]++};
+    const MessageKey key{rank(), to.tag, sent_[{to.peer, to.tag}]++};
     Inbox& inbox = state_.inboxes[static_cast<std::size_t>(to.peer)];
     {
       const std::lock_guard lock(inbox.mutex);
@@ -98,7 +108,7 @@ class InProcessChannel final : public Channel {
   }
 
   Result<Ticket> post_receive(Address from, std::span<std::byte> bytes) override {
-    HEADRACE_CHECK(from.peer != rank_, "a rank cannot read from itself");
+    HEADRACE_CHECK(from.peer != rank(), "a rank cannot read from itself");
     const MessageKey key{from.peer, from.tag, posted_[{from.peer, from.tag}]++};
     receives_.emplace(next_ticket_, PostedReceive{.key = key, .bytes = bytes});
     return Ticket{next_ticket_++};
@@ -109,7 +119,7 @@ class InProcessChannel final : public Channel {
     if (found == receives_.end()) return true;  // A send: done when it was posted.
     const PostedReceive receive = found->second;
     receives_.erase(found);
-    Inbox& inbox = state_.inboxes[static_cast<std::size_t>(rank_)];
+    Inbox& inbox = state_.inboxes[static_cast<std::size_t>(rank())];
     InTransit message;
     {
       std::unique_lock lock(inbox.mutex);
@@ -127,6 +137,11 @@ class InProcessChannel final : public Channel {
     return true;
   }
 
+  void close() override {
+    receives_.clear();
+    state_.close(rank());
+  }
+
  private:
   /// The system clock, in short slices: the thread sanitizer of g++ 12 does not know the call that
   /// waits on the steady clock (pthread_cond_clockwait) and would report races that are none.
@@ -140,7 +155,6 @@ class InProcessChannel final : public Channel {
   }
 
   InProcessState& state_;
-  int rank_;
   std::uint64_t next_ticket_ = 0;
   std::map<std::pair<int, int>, std::uint64_t> sent_;    ///< By peer and tag.
   std::map<std::pair<int, int>, std::uint64_t> posted_;  ///< By peer and tag.
@@ -159,15 +173,7 @@ std::unique_ptr<Channel> InProcessNetwork::channel(int rank) {
 }
 
 void InProcessNetwork::close(int rank) {
-  {
-    const std::lock_guard lock(state_->closed_mutex);
-    state_->closed[static_cast<std::size_t>(rank)] = true;
-  }
-  for (Inbox& inbox : state_->inboxes) {
-    // Taken once, so that a waiter is either before its check or asleep when it is woken.
-    { const std::lock_guard lock(inbox.mutex); }
-    inbox.changed.notify_all();
-  }
+  state_->close(rank);
 }
 
 }  // namespace headrace

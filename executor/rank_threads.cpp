@@ -17,7 +17,7 @@ Result<std::vector<DeviceRecord>> run_rank_threads(
         [&network, &body, &result = results[static_cast<std::size_t>(rank)], rank] {
           const auto channel = network.channel(rank);
           result = body(*channel);
-          if (!result) network.close(rank);
+          if (!result) channel->close();
         });
   }
   for (std::thread& thread : threads) thread.join();

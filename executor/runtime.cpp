@@ -85,9 +85,10 @@ class DeviceLoop {
       const Action& receive = receives_[next_to_post_++];
       const auto bytes = task_.backend.buffer(receive);
       if (!bytes) return Failure(bytes.error());
-      const auto ticket = task_.channel.post_receive(
-          {device_of(other_end(receive)), message_tag(receive, microbatches())}, *bytes);
-      if (!ticket) return Failure(ticket.error());
+      const int peer = device_of(other_end(receive));
+      const auto ticket =
+          task_.channel.post_receive({peer, message_tag(receive, microbatches())}, *bytes);
+      if (!ticket) return lost_peer(task_.channel, peer, to_string(receive), ticket.error());
       posted_.push_back(*ticket);
     }
     return {};
@@ -112,8 +113,9 @@ class DeviceLoop {
     const auto bytes = task_.backend.buffer(send);
     if (!bytes) return Failure(bytes.error());
     const int tag = message_tag(received_as(send), microbatches());
-    const auto ticket = task_.channel.post_send({device_of(other_end(send)), tag}, *bytes);
-    if (!ticket) return Failure(ticket.error());
+    const int peer = device_of(other_end(send));
+    const auto ticket = task_.channel.post_send({peer, tag}, *bytes);
+    if (!ticket) return lost_peer(task_.channel, peer, to_string(send), ticket.error());
     sends_.emplace(tag, std::pair(send, *ticket));
     return {};
   }

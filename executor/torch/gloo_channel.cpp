@@ -1,5 +1,6 @@
 #include "executor/torch/gloo_channel.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <string_view>
@@ -33,10 +34,7 @@ bool is_timeout(std::string_view message) {
 class GlooChannel final : public Channel {
  public:
   GlooChannel(c10::intrusive_ptr<c10d::ProcessGroupGloo> group, int rank, int world)
-      : group_(std::move(group)), rank_(rank), world_(world) {}
-
-  [[nodiscard]] int rank() const override { return rank_; }
-  [[nodiscard]] int world() const override { return world_; }
+      : Channel(rank, world), group_(std::move(group)) {}
 
   Result<Ticket> post_send(Address to, std::span<const std::byte> bytes) override {
     // Gloo only reads what it sends; its interface cannot say so.
@@ -62,6 +60,11 @@ class GlooChannel final : public Channel {
       if (is_timeout(thrown.what())) return false;
       return peer_gone(peer, thrown.what());
     }
+  }
+
+  void close() override {
+    works_.clear();
+    group_.reset();  // Closes all connections and ends Gloo's threads.
   }
 
  private:
@@ -91,8 +94,6 @@ class GlooChannel final : public Channel {
   }
 
   c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
-  int rank_;
-  int world_;
   std::uint64_t next_ticket_ = 0;
   std::map<std::uint64_t, std::pair<Work, int>> works_;
 };

@@ -1,8 +1,11 @@
 #include "executor/torch/stage_shapes.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <span>
 
+#include <fmt/core.h>
 #include <torch/types.h>
 #include <torch/utils.h>
 

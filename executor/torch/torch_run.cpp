@@ -75,6 +75,34 @@ std::string sentence_of(const NumericsReport& report) {
       report.worst.parameter);
 }
 
+/// All iterations and what is learned from them.
+Result<TorchRunOutcome> run_iterations(const TorchRunRequest& request, const RunModel& model,
+                                       TorchBackend& backend, Channel& channel) {
+  TorchRunOutcome outcome;
+  const auto after_iteration = [&](int iteration) -> Result<void> {
+    if (!request.numerics || iteration != 0) return {};
+    const auto report =
+        check_numerics(model, request.schedule, backend, channel, request.options.timeout);
+    if (!report) return Failure(report.error());
+    if (channel.rank() == 0) outcome.numerics = sentence_of(*report);
+    return {};
+  };
+  const auto record = run_device({.schedule = request.schedule,
+                                  .backend = backend,
+                                  .channel = channel,
+                                  .options = request.options,
+                                  .after_iteration = after_iteration});
+  if (!record) return Failure(record.error());
+  const auto records = gather_records(channel, *record, request.options.timeout);
+  if (!records) return Failure(records.error());
+  if (channel.rank() == 0) {
+    outcome.timeline = timeline_of(*records, request.schedule, TimelineSource::kMeasured);
+  }
+  // Rank 0 serves the store and must outlive the others' last word.
+  if (auto ok = barrier(channel, request.options.timeout); !ok) return Failure(ok.error());
+  return outcome;
+}
+
 }  // namespace
 
 Result<TorchRunOutcome> run_torch_rank(const TorchRunRequest& request, Channel& channel) {
@@ -89,28 +117,9 @@ Result<TorchRunOutcome> run_torch_rank(const TorchRunRequest& request, Channel& 
                                            .timeout = request.options.timeout});
   if (!backend) return Failure(backend.error());
 
-  TorchRunOutcome outcome;
-  const auto after_iteration = [&](int iteration) -> Result<void> {
-    if (!request.numerics || iteration != 0) return {};
-    const auto report =
-        check_numerics(*model, request.schedule, **backend, channel, request.options.timeout);
-    if (!report) return Failure(report.error());
-    if (channel.rank() == 0) outcome.numerics = sentence_of(*report);
-    return {};
-  };
-  const auto record = run_device({.schedule = request.schedule,
-                                  .backend = **backend,
-                                  .channel = channel,
-                                  .options = request.options,
-                                  .after_iteration = after_iteration});
-  if (!record) return Failure(record.error());
-  const auto records = gather_records(channel, *record, request.options.timeout);
-  if (!records) return Failure(records.error());
-  if (channel.rank() == 0) {
-    outcome.timeline = timeline_of(*records, request.schedule, TimelineSource::kMeasured);
-  }
-  // Rank 0 serves the store and must outlive the others' last word.
-  if (auto ok = barrier(channel, request.options.timeout); !ok) return Failure(ok.error());
+  auto outcome = run_iterations(request, *model, **backend, channel);
+  // Messages may still be on their way into tensors that are about to go.
+  if (!outcome) channel.close();
   return outcome;
 }
 
