@@ -17,11 +17,11 @@ tools/build.sh ci headrace headrace-torch >&2
 
 headrace() {
   printf '\n$ headrace %s\n' "$*"
-  build/ci/tools/headrace/headrace "$@"
+  build/ci/headrace "$@"
 }
 
 mkdir -p demo
-worker=build/ci/tools/headrace-torch/headrace-torch
+worker=build/ci/headrace-torch
 if [ demo/profile.json -nt $worker ]; then
   say "demo/profile.json is reused; remove it to measure anew"
 else

@@ -30,7 +30,7 @@ build_programs() {
 gather_programs() {
   local program
   mkdir -p $pack
-  for program in tools/headrace/headrace tools/headrace-torch/headrace-torch tests/gpu/gpu_test; do
+  for program in headrace headrace-torch tests/gpu/gpu_test; do
     cp $build/$program $pack/
   done
   ldd $pack/headrace | awk '/libfmt|libcrypto/ {print $3}' | xargs --no-run-if-empty cp -t $pack

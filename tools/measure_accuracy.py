@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import sys
 
-HEADRACE = "build/ci/tools/headrace/headrace"
+HEADRACE = "build/ci/headrace"
 WORK = pathlib.Path("build/accuracy")
 SCHEDULES = ["gpipe", "1f1b"]
 MICRO_BATCHES = [1, 2, 4, 8, 16]
