@@ -2,7 +2,16 @@
 # HEADRACE_TORCH_ROOT names the folder that holds include/ and lib/ (in a wheel: site-packages/torch).
 file(GLOB _headrace_wheels ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch)
 list(POP_BACK _headrace_wheels _headrace_wheel)
+if(NOT HEADRACE_TORCH_ROOT)
+  unset(HEADRACE_TORCH_ROOT CACHE)  # An earlier configure came before the wheel.
+endif()
 set(HEADRACE_TORCH_ROOT "${_headrace_wheel}" CACHE PATH "LibTorch: the folder with include/ and lib/")
+if(NOT HEADRACE_TORCH_ROOT STREQUAL "${HEADRACE_TORCH_SEARCHED}")  # Forget what another root had.
+  unset(HEADRACE_TORCH_INCLUDE CACHE)
+  unset(HEADRACE_TORCH_C10 CACHE)
+  unset(HEADRACE_TORCH_CPU CACHE)
+endif()
+set(HEADRACE_TORCH_SEARCHED "${HEADRACE_TORCH_ROOT}" CACHE INTERNAL "The root of the last configure")
 set(HEADRACE_HAS_TORCH FALSE)
 
 if(NOT HEADRACE_TORCH STREQUAL OFF)

@@ -3,7 +3,8 @@
 #
 #   tools/build.sh [PRESET] [TARGET...]       PRESET: ci unless named
 #
-# HEADRACE_TORCH_ROOT in the environment names a LibTorch of yours.
+# In the environment, HEADRACE_TORCH_ROOT names a LibTorch of yours, and HEADRACE_TORCH=ON makes a
+# missing one an error.
 source "$(dirname "${BASH_SOURCE[0]}")/shell_helpers.sh"
 
 case ${1:-} in --help | -h) help_text && exit 0 ;; esac
@@ -11,7 +12,9 @@ preset=${1:-ci}
 shift || true
 
 settings=()
-if [ -n "${HEADRACE_TORCH_ROOT:-}" ]; then settings+=("-DHEADRACE_TORCH_ROOT=$HEADRACE_TORCH_ROOT"); fi
+for name in HEADRACE_TORCH HEADRACE_TORCH_ROOT; do
+  if [ -n "${!name:-}" ]; then settings+=("-D$name=${!name}"); fi
+done
 targets=()
 if [ $# -gt 0 ]; then targets=(--target "$@"); fi
 

@@ -13,7 +13,7 @@ esac
 
 tools/install_packages.sh
 tools/install_torch.sh
-tools/build.sh ci headrace headrace-torch >&2
+HEADRACE_TORCH=ON tools/build.sh ci headrace headrace-torch >&2
 
 headrace() {
   printf '\n$ headrace %s\n' "$*"

@@ -10,5 +10,5 @@ source "$(dirname "${BASH_SOURCE[0]}")/shell_helpers.sh"
 case ${1:-} in --help | -h) help_text && exit 0 ;; esac
 tools/install_packages.sh
 tools/install_torch.sh
-tools/build.sh ci headrace headrace-torch >&2
+HEADRACE_TORCH=ON tools/build.sh ci headrace headrace-torch >&2
 exec python3 tools/measure_accuracy.py "$@"

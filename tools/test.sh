@@ -9,5 +9,5 @@ source "$(dirname "${BASH_SOURCE[0]}")/shell_helpers.sh"
 case ${1:-} in --help | -h) help_text && exit 0 ;; esac
 tools/install_packages.sh
 tools/install_torch.sh
-tools/build.sh ci
+HEADRACE_TORCH=ON tools/build.sh ci
 exec ctest --preset ci --parallel "$(nproc)" "$@"
