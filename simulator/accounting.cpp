@@ -108,7 +108,10 @@ Simulation account(const Timeline& timeline, const std::vector<DeviceId>& device
   for (std::size_t d = 0; d < result.per_device.size(); ++d) {
     DeviceReport& report = result.per_device[d];
     const Seconds end = begin + result.makespan;
-    report.idle = first[d] < Seconds{0} ? result.makespan : (first[d] - begin) + (end - last[d]);
+    // Rounding must not make an idle time negative.
+    report.idle = first[d] < Seconds{0}
+                      ? result.makespan
+                      : std::max(Seconds{0}, (first[d] - begin) + (end - last[d]));
     if (result.makespan > Seconds{0}) report.utilisation = ratio(report.busy, result.makespan);
     bubbles += 1 - report.utilisation;
     result.ideal = std::max(result.ideal, report.busy);
