@@ -93,7 +93,18 @@ double error_or_zero(Seconds predicted, Seconds measured) {
   return measured > Seconds{0} ? relative_error(predicted, measured) : 0;
 }
 
+/// (micro-batches + stages - 1) x slowest stage, from the stages of a predicted timeline.
+Seconds formula_of(const Timeline& predicted) {
+  Seconds slowest{0};
+  for (const StageMeans& mean : stage_means(predicted)) {
+    slowest = std::max(slowest, mean.forward + mean.backward);
+  }
+  return slowest * static_cast<double>(predicted.microbatches + predicted.stages - 1);
+}
+
+/// Nothing where the prediction has totals only.
 std::vector<StageComparison> compare_stages(const Timeline& predicted, const Timeline& measured) {
+  if (predicted.events.empty()) return {};
   const std::vector<StageMeans> expected = stage_means(predicted);
   const std::vector<StageMeans> found = stage_means(measured);
   std::vector<StageComparison> stages;
@@ -121,7 +132,7 @@ std::vector<MemoryComparison> compare_memory(const Simulation& predicted,
       if (index_of(sample.device) != d) continue;
       device.measured = std::max(device.measured.value_or(Bytes{0}), sample.bytes);
     }
-    any = any || device.predicted > Bytes{0} || device.measured;
+    any = any || device.predicted > Bytes{0} || device.measured.value_or(Bytes{0}) > Bytes{0};
     memory.push_back(device);
   }
   return any ? memory : std::vector<MemoryComparison>{};
@@ -142,11 +153,13 @@ Result<Comparison> compare(const Simulation& predicted, const Timeline& predicte
   const auto parts = difference_parts(difference);
   if (!parts) return Failure(parts.error());
 
+  const Seconds formula = predicted.formula.total > Seconds{0} ? predicted.formula.total
+                                                               : formula_of(predicted_timeline);
   Comparison comparison{.predicted = predicted.iteration,
                         .measured = iteration.median,
                         .relative_error = relative_error(predicted.iteration, iteration.median),
-                        .formula = predicted.formula.total,
-                        .formula_error = relative_error(predicted.formula.total, iteration.median),
+                        .formula = formula,
+                        .formula_error = relative_error(formula, iteration.median),
                         .inside_band = std::nullopt,
                         .noise_floor = iteration.noise_floor,
                         .per_stage = compare_stages(predicted_timeline, measured),

@@ -22,6 +22,7 @@ std::string iteration_table(const Comparison& comparison) {
 }
 
 std::string stage_table(const Comparison& comparison) {
+  if (comparison.per_stage.empty()) return {};
   std::vector<TableRow> rows = {
       {"stage", "forward", "measured", "error", "backward", "measured", "error"}};
   for (const StageComparison& stage : comparison.per_stage) {

@@ -10,10 +10,26 @@ auto key_of(const Action& action) {
   return std::tuple(action.kind, number_of(action.stage), number_of(action.microbatch));
 }
 
-std::optional<std::size_t> later_of(const Timeline& timeline, std::optional<std::size_t> a,
-                                    std::optional<std::size_t> b) {
-  if (!a || !b) return a ? a : b;
-  return timeline.events[*b].end > timeline.events[*a].end ? b : a;
+/// The compute event that ends last, the first of several.
+std::optional<std::size_t> last_to_end(const Timeline& timeline) {
+  std::optional<std::size_t> last;
+  for (std::size_t i = 0; i < timeline.events.size(); ++i) {
+    if (!is_compute(timeline.events[i].action.kind)) continue;
+    if (!last || timeline.events[i].end > timeline.events[*last].end) last = i;
+  }
+  return last;
+}
+
+/// What made `event` start when it did: its device, if it was busy until then, else the message.
+std::optional<std::size_t> cause_of(const Timeline& timeline, const EventIndex& index,
+                                    std::size_t event) {
+  constexpr double kSame = 1e-9;  // of the start time: rounding, not a gap
+  const auto before = index.before_on_device(event);
+  const auto source = index.message_source(event);
+  if (!before || !source) return before ? before : source;
+  const Seconds start = timeline.events[event].start;
+  const Seconds gap = start - timeline.events[*before].end;
+  return gap.value() <= kSame * start.value() ? before : source;
 }
 
 }  // namespace
@@ -67,16 +83,13 @@ std::optional<std::size_t> EventIndex::message_source(std::size_t event) const {
 
 std::vector<std::size_t> critical_chain(const Timeline& timeline) {
   const EventIndex index(timeline);
-  std::optional<std::size_t> last;
-  for (std::size_t i = 0; i < timeline.events.size(); ++i) {
-    if (is_compute(timeline.events[i].action.kind)) last = later_of(timeline, last, i);
-  }
+  std::optional<std::size_t> event = last_to_end(timeline);
   std::vector<std::size_t> chain;
   // Events that are wrongly nested in time could send the walk in a circle: it stops at the number
   // of events, which no chain of different events exceeds.
-  while (last && chain.size() < timeline.events.size()) {
-    chain.push_back(*last);
-    last = later_of(timeline, index.before_on_device(*last), index.message_source(*last));
+  while (event && chain.size() < timeline.events.size()) {
+    chain.push_back(*event);
+    event = cause_of(timeline, index, *event);
   }
   std::ranges::reverse(chain);
   return chain;

@@ -33,8 +33,8 @@ class EventIndex {
   std::vector<std::optional<std::size_t>> before_;
 };
 
-/// The chain of compute events that ends with the last one to end: each is either the one before
-/// on its device or the source of its message, whichever ended later. Indices into
+/// The chain of compute events that ends with the last one to end: each is the one before on the
+/// device where that was busy until then, else the source of the message. Indices into
 /// `timeline.events`, first to last. Empty for a timeline without compute events.
 std::vector<std::size_t> critical_chain(const Timeline& timeline);
 

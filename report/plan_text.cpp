@@ -13,13 +13,10 @@
 namespace headrace {
 namespace {
 
-std::string signed_time(Seconds time) {
-  return time.value() < 0 ? "-" + to_text(Seconds{0} - time) : "+" + to_text(time);
-}
-
 std::string heading(const Plan& plan) {
-  std::string text = fmt::format("{}: {} stages, {}, {} micro-batches", printable(plan.model.name),
-                                 plan.stages.size(), printable(plan.schedule), plan.microbatches);
+  std::string text =
+      fmt::format("{}: {} stages, {}, {} micro-batches", terminal_text(plan.model.name),
+                  plan.stages.size(), terminal_text(plan.schedule), plan.microbatches);
   if (plan.global_batch > 0) {
     text += fmt::format(" of {} (global batch {})", plan.micro_batch_size, plan.global_batch);
   }
@@ -81,7 +78,7 @@ std::string baseline_table(const Plan& plan) {
 std::string boundary_table(const Plan& plan) {
   if (plan.boundaries.empty()) return {};
   const auto cost = [](const std::optional<Seconds>& time) {
-    return time ? signed_time(*time) : std::string("-");
+    return time ? signed_time_text(*time) : std::string("-");
   };
   std::vector<TableRow> rows = {{"cut after", "sends", "one layer earlier", "one layer later"}};
   for (const Boundary& boundary : plan.boundaries) {
@@ -97,7 +94,7 @@ std::string plan_text(const Plan& plan) {
   std::string text = heading(plan) + stage_table(plan) + quality_text(plan);
   text += baseline_table(plan) + boundary_table(plan);
   if (!plan.notes.empty()) text += "\n";
-  for (const std::string& note : plan.notes) text += fmt::format("- {}\n", printable(note));
+  for (const std::string& note : plan.notes) text += fmt::format("- {}\n", terminal_text(note));
   return text;
 }
 

@@ -14,14 +14,15 @@ namespace {
 constexpr std::size_t kMostRows = 40;  // more layers than this are counted, not listed
 
 std::string heading(const Profile& profile) {
-  std::string text =
-      fmt::format("{}: {} layers", printable(profile.model.name), profile.graph.layers().size());
+  std::string text = fmt::format("{}: {} layers", terminal_text(profile.model.name),
+                                 profile.graph.layers().size());
   if (profile.model.parameters > 0)
     text += fmt::format(", {} parameters", profile.model.parameters);
-  text += fmt::format("\nmeasured on {}", printable(profile.device.kind));
-  if (!profile.device.name.empty()) text += fmt::format(" ({})", printable(profile.device.name));
-  text +=
-      fmt::format(", {}, micro-batch of {}", printable(profile.dtype), profile.micro_batch_size);
+  text += fmt::format("\ndevice: {}", terminal_text(profile.device.kind));
+  if (!profile.device.name.empty())
+    text += fmt::format(" ({})", terminal_text(profile.device.name));
+  text += fmt::format(", {}, micro-batch of {}", terminal_text(profile.dtype),
+                      profile.micro_batch_size);
   if (profile.sequence_length > 0) text += fmt::format(", sequence of {}", profile.sequence_length);
   return text + "\n";
 }
@@ -31,10 +32,16 @@ std::string spread_text(const Duration& duration) {
   return percent_text(ratio(duration.stddev, duration.mean));
 }
 
+/// The start of a long description: some importers' kinds are whole constructor calls.
+std::string shortened(const std::string& kind) {
+  constexpr std::size_t kMost = 28;
+  return kind.size() <= kMost ? kind : kind.substr(0, kMost - 3) + "...";
+}
+
 TableRow layer_row(const Layer& layer) {
   const Bytes state = layer.parameters + layer.gradients + layer.optimizer;
   return {layer.id,
-          layer.kind,
+          shortened(layer.kind),
           to_text(layer.forward.mean),
           to_text(layer.backward.mean),
           layer.input_grad ? to_text(layer.input_grad->mean) : "-",
@@ -70,7 +77,7 @@ std::string profile_text(const Profile& profile) {
                         to_text(profile.link->bandwidth));
   }
   if (profile.optimizer_step.mean > Seconds{0}) {
-    text += fmt::format("{} step of the whole model: {}\n", printable(profile.optimizer),
+    text += fmt::format("{} step of the whole model: {}\n", terminal_text(profile.optimizer),
                         to_text(profile.optimizer_step.mean));
   }
   return text;

@@ -11,10 +11,6 @@
 namespace headrace {
 namespace {
 
-std::string signed_time(Seconds time) {
-  return time.value() < 0 ? "-" + to_text(Seconds{0} - time) : "+" + to_text(time);
-}
-
 /// Four significant digits at most, without an exponent for what occurs here.
 std::string number_text(double value) {
   return fmt::format("{:.4g}", value);
@@ -52,7 +48,7 @@ std::string formula_text(const Simulation& simulation) {
       signed_percent_text(formula.relative_error));
   std::vector<TableRow> rows;
   for (const FormulaAssumption& assumption : formula.assumptions) {
-    rows.push_back({assumption.name, signed_time(assumption.cost)});
+    rows.push_back({assumption.name, signed_time_text(assumption.cost)});
   }
   return text + table_text(rows);
 }
@@ -85,7 +81,7 @@ std::string device_table(const Simulation& simulation) {
 std::string simulation_text(const Simulation& simulation) {
   std::string text =
       fmt::format("{}: {} stages on {} devices, {} micro-batches, {}\n",
-                  printable(simulation.schedule), simulation.stages, simulation.devices,
+                  terminal_text(simulation.schedule), simulation.stages, simulation.devices,
                   simulation.microbatches, communication_text(simulation.communication));
   text += summary(simulation);
   text += formula_text(simulation);

@@ -80,7 +80,7 @@ std::string staircase_text(const Timeline& timeline, int width) {
     cell_width = std::max(cell_width, name.size());
     std::vector<std::string>& row = cells[index_of(event.device)];
     for (std::size_t column = first; column < last; ++column) {
-      row[column] = column == first ? name : "=";
+      row[column] = column == first ? name : "-";
     }
   }
 
@@ -88,8 +88,7 @@ std::string staircase_text(const Timeline& timeline, int width) {
   for (std::size_t device = 0; device < cells.size(); ++device) {
     std::string line = fmt::format("{} {} |", with_stage ? "device" : "stage", device);
     for (const std::string& cell : cells[device]) {
-      const std::string shown = cell == "=" ? std::string(cell_width, '=') : cell;
-      line += fmt::format(" {:<{}}", shown, cell_width);
+      line += fmt::format(" {:<{}}", cell, cell_width);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     if (line.size() > static_cast<std::size_t>(width)) return {};

@@ -1,7 +1,10 @@
 #include "report/table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+
+#include "core/text.h"
 
 namespace headrace {
 namespace {
@@ -25,11 +28,16 @@ std::vector<std::size_t> column_widths(std::span<const TableRow> rows) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
+std::string terminal_text(std::string_view text) {
   std::string clean(text);
   std::ranges::replace_if(
       clean, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
   return clean;
+}
+
+std::string signed_time_text(Seconds time) {
+  const std::string size = to_text(Seconds(std::abs(time.value())));
+  return (time.value() < 0 && size != "0 s" ? "-" : "+") + size;
 }
 
 std::string table_text(std::span<const TableRow> rows, int left_columns, int indent) {
@@ -38,7 +46,7 @@ std::string table_text(std::span<const TableRow> rows, int left_columns, int ind
   for (const TableRow& row : rows) {
     std::string line(static_cast<std::size_t>(indent), ' ');
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string cell = printable(row[i]);
+      const std::string cell = terminal_text(row[i]);
       const std::string padding(widths[i] - width_of(cell), ' ');
       if (i > 0) line += "  ";
       line += i < static_cast<std::size_t>(left_columns) ? cell + padding : padding + cell;

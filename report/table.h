@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/units.h"
+
 namespace headrace {
 
 using TableRow = std::vector<std::string>;
@@ -16,7 +18,10 @@ using TableRow = std::vector<std::string>;
 /// name from a file could bring, are shown as '?'.
 std::string table_text(std::span<const TableRow> rows, int left_columns = 1, int indent = 2);
 
+/// "+1.20 ms", "-3.00 us"; what is no time at all is "+0 s".
+std::string signed_time_text(Seconds time);
+
 /// `text` with every control character replaced by '?'.
-std::string printable(std::string_view text);
+std::string terminal_text(std::string_view text);
 
 }  // namespace headrace
