@@ -1,0 +1,238 @@
+// `headrace plan`: cut a profiled model into stages for a cluster.
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "core/json/documents.h"
+#include "core/text.h"
+#include "planner/planner.h"
+#include "report/text_report.h"
+#include "simulator/schedule_catalogue.h"
+#include "simulator/simulate.h"
+#include "tools/headrace/command.h"
+#include "tools/headrace/documents.h"
+#include "tools/headrace/planned_schedule.h"
+
+namespace headrace::cli {
+namespace {
+
+struct PlanOptions {
+  std::string profile;
+  std::string cluster;
+  std::optional<int> devices;
+  std::optional<Bytes> memory;
+  std::optional<BytesPerSecond> bandwidth;
+  std::optional<Seconds> latency;
+  std::optional<int> stages;
+  std::optional<int> microbatches;
+  std::optional<int> global_batch;
+  std::optional<int> micro_batch;
+  std::string schedule = "1f1b";
+  std::string objective = "iteration-time";
+  std::optional<double> memory_margin;
+  std::vector<int> split;
+};
+
+Failure usage(std::string what, std::string where, std::string fix) {
+  return Failure({.code = ErrorCode::kUsage,
+                  .what = std::move(what),
+                  .where = std::move(where),
+                  .fix = std::move(fix)});
+}
+
+/// The link of --bandwidth and --latency over the profile's own, and what to say about it.
+LinkSpeed link_of(const PlanOptions& options, const Profile& profile, std::string& note) {
+  LinkSpeed link = profile.link.value_or(LinkSpeed{});
+  if (options.latency) link.latency = *options.latency;
+  if (options.bandwidth) link.bandwidth = *options.bandwidth;
+  const bool free = link.bandwidth == BytesPerSecond{0} && link.latency == Seconds{0};
+  if (free) {
+    note = "messages between devices are taken as free; give --bandwidth and --latency";
+  } else if (profile.link && !options.bandwidth) {
+    note = fmt::format("the link between devices is the profile's: {} + bytes / {}",
+                       to_text(link.latency), to_text(link.bandwidth));
+  }
+  return link;
+}
+
+Result<Cluster> cluster_for(const PlanOptions& options, const Profile& profile, std::string& note) {
+  if (options.cluster.empty()) {
+    if (!options.devices) {
+      return usage("neither a cluster nor a number of devices is given", "--devices",
+                   "add --devices 4, or --cluster FILE");
+    }
+    const LinkSpeed link = link_of(options, profile, note);
+    return uniform_cluster(*options.devices, options.memory, link);
+  }
+  const char* const doubled = options.devices     ? "--devices"
+                              : options.memory    ? "--memory"
+                              : options.bandwidth ? "--bandwidth"
+                              : options.latency   ? "--latency"
+                                                  : nullptr;
+  if (doubled != nullptr) {
+    return usage("the cluster file says this", doubled,
+                 fmt::format("drop {} or --cluster", doubled));
+  }
+  return read_cluster(options.cluster);
+}
+
+/// M = global batch / micro-batch size, where --micro-batches does not say it.
+Result<int> microbatches_for(const PlanOptions& options, const Profile& profile) {
+  const int size = profile.micro_batch_size;
+  if (options.micro_batch && *options.micro_batch != size) {
+    return usage(fmt::format("the profile was measured with micro-batches of {}, not {}", size,
+                             *options.micro_batch),
+                 "--micro-batch",
+                 fmt::format("use --micro-batch {}, or profile again with --micro-batch {}", size,
+                             *options.micro_batch));
+  }
+  if (options.microbatches && options.global_batch &&
+      static_cast<std::int64_t>(*options.microbatches) * size != *options.global_batch) {
+    return usage(
+        fmt::format("{} micro-batches of {} are {}, not {}", *options.microbatches, size,
+                    static_cast<std::int64_t>(*options.microbatches) * size, *options.global_batch),
+        "--global-batch", "drop --global-batch or --micro-batches");
+  }
+  if (options.microbatches) return *options.microbatches;
+  if (!options.global_batch) {
+    return usage("the size of an iteration is missing", "--micro-batches",
+                 fmt::format("add --micro-batches 8, or --global-batch {} (micro-batches of {})",
+                             8 * size, size));
+  }
+  if (*options.global_batch % size != 0) {
+    const int below = *options.global_batch / size * size;
+    return usage(fmt::format("M = global batch / micro-batch = {} / {} is no whole number",
+                             *options.global_batch, size),
+                 "--global-batch",
+                 below > 0 ? fmt::format("use --global-batch {} or {}", below, below + size)
+                           : fmt::format("use --global-batch {}", size));
+  }
+  return *options.global_batch / size;
+}
+
+Result<int> stages_for(const PlanOptions& options, const Cluster& cluster) {
+  const auto devices = static_cast<int>(cluster.devices.size());
+  const auto in_split = static_cast<int>(options.split.size());
+  if (in_split > 0 && options.stages.value_or(in_split) != in_split) {
+    return usage(fmt::format("{} numbers of layers for {} stages", in_split, *options.stages),
+                 "--split", "drop --stages: --split decides");
+  }
+  const int stages = in_split > 0 ? in_split : options.stages.value_or(devices);
+  if (stages <= devices) return stages;
+  return Failure(
+      {.code = ErrorCode::kInfeasible,
+       .what = fmt::format("{} stages need {} devices; there are {}", stages, stages, devices),
+       .where = "--stages",
+       .fix = fmt::format("use --stages {} or fewer, or more devices", devices)});
+}
+
+Passes passes_of(const Schedule& schedule) {
+  if (splits_backward(schedule)) return Passes::kSplitBackward;
+  return trains(schedule) ? Passes::kWholeBackward : Passes::kForwardOnly;
+}
+
+/// What is fixed before the search, with the schedule that scores every cut.
+struct Preparation {
+  PlanRequest request;
+  Schedule schedule;
+};
+
+Result<Preparation> prepare(const PlanOptions& options, const Profile& profile,
+                            const Cluster& cluster) {
+  const auto microbatches = microbatches_for(options, profile);
+  if (!microbatches) return Failure(microbatches.error());
+  const auto stages = stages_for(options, cluster);
+  if (!stages) return Failure(stages.error());
+  const auto named = schedule_request_from_text(options.schedule);
+  if (!named) return Failure(named.error());
+  if (const int per_device = default_virtual_stages(named->name); per_device > 1) {
+    return usage(
+        fmt::format("'{}' has {} stages per device; a plan has one", named->name, per_device),
+        "--schedule", "use 1f1b or another with one stage per device");
+  }
+  auto schedule =
+      generated_schedule(options.schedule, {.stages = *stages, .devices = *stages}, *microbatches);
+  if (!schedule) return Failure(schedule.error());
+  PlanRequest request{.stages = *stages,
+                      .microbatches = *microbatches,
+                      .global_batch = *microbatches * profile.micro_batch_size,
+                      .schedule = named->name,
+                      .schedule_parameters = named->parameters,
+                      .in_flight = peak_in_flight(*schedule),
+                      .passes = passes_of(*schedule),
+                      .objective = options.objective,
+                      .memory_margin = options.memory_margin.value_or(0),
+                      .layers_per_stage = options.split};
+  return Preparation{std::move(request), *std::move(schedule)};
+}
+
+Result<Plan> find_plan(const PlanOptions& options, const Profile& profile) {
+  std::string link_note;
+  const auto cluster = cluster_for(options, profile, link_note);
+  if (!cluster) return Failure(cluster.error());
+  const auto prepared = prepare(options, profile, *cluster);
+  if (!prepared) return Failure(prepared.error());
+
+  const PlanScorer scorer = [&](const Plan& plan) -> Result<Seconds> {
+    const auto input = simulation_input(plan, prepared->schedule);
+    if (!input) return Failure(input.error());
+    return simulated_iteration(*input);
+  };
+  auto plan = make_plan(profile, *cluster, prepared->request, scorer);
+  if (!plan) return plan;
+  const auto predicted = simulate_plan({*plan, prepared->schedule});
+  if (!predicted) return Failure(predicted.error());
+  plan->predicted = predicted->report;
+  plan->inputs.profile_file = options.profile;
+  plan->inputs.cluster_file = options.cluster;
+  if (!link_note.empty()) plan->notes.push_back(link_note);
+  return plan;
+}
+
+Result<void> run(const PlanOptions& options, const Console& console) {
+  const auto profile = read_profile(options.profile);
+  if (!profile) return Failure(profile.error());
+  const auto plan = find_plan(options, *profile);
+  if (!plan) return Failure(plan.error());
+  return console.deliver(to_json(*plan), plan_text(*plan));
+}
+
+}  // namespace
+
+Action plan_command(Flags& flags) {
+  auto options = std::make_shared<PlanOptions>();
+  flags.add_positional("PROFILE", text_into(options->profile),
+                       "profile document; - is standard input");
+  flags.add("--devices", "N", count_into(options->devices), "equal devices on one node");
+  flags.add("--memory", "SIZE", bytes_into(options->memory), "of each: 80GiB (default: no limit)");
+  flags.add("--bandwidth", "SPEED", bandwidth_into(options->bandwidth),
+            "between two: 25GB/s (default: the profile's)");
+  flags.add("--latency", "TIME", time_into(options->latency), "of a message: 5us");
+  flags.add("--cluster", "FILE", text_into(options->cluster), "cluster document instead of these");
+  flags.add("--micro-batches", "M", count_into(options->microbatches),
+            "micro-batches of one iteration, or");
+  flags.add("--global-batch", "N", count_into(options->global_batch),
+            "its samples, M x the profile's micro-batch size");
+  flags.add("--micro-batch", "N", count_into(options->micro_batch),
+            "that size; must be the profile's");
+  flags.add("--stages", "S", count_into(options->stages), "default: one per device");
+  flags.add("--split", "LIST", counts_into(options->split),
+            "layers of each stage, 3,1: explain this cut instead of searching");
+  flags.add("--schedule", "NAME", text_into(options->schedule),
+            "default 1f1b; all names: headrace --help");
+  flags.add("--objective", "NAME",
+            choice_into(options->objective, {"iteration-time", "bottleneck"}),
+            "iteration-time (default: the simulated one) or bottleneck");
+  flags.add("--memory-margin", "X", fraction_into(options->memory_margin),
+            "share of each device's memory to leave free: 8%");
+  flags.add_example(
+      "headrace plan profile.json --devices 4 --memory 80GiB --bandwidth 25GB/s --micro-batches 8");
+  flags.add_example("headrace plan profile.json --devices 2 --global-batch 32 -o plan.json");
+  return [options](Console& console) { return run(*options, console); };
+}
+
+}  // namespace headrace::cli

@@ -1,0 +1,137 @@
+#include "tools/headrace/planned_schedule.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "core/schedule_csv.h"
+#include "simulator/schedule_catalogue.h"
+#include "tools/headrace/documents.h"
+
+namespace headrace::cli {
+namespace {
+
+Failure usage(std::string what, std::string where, std::string fix) {
+  return Failure({.code = ErrorCode::kUsage,
+                  .what = std::move(what),
+                  .where = std::move(where),
+                  .fix = std::move(fix)});
+}
+
+/// The name and parameters of a plan's own schedule as --schedule would be given.
+std::string schedule_text(const Plan& plan) {
+  std::string text = plan.schedule;
+  for (const auto& [name, value] : plan.schedule_parameters) {
+    text += fmt::format(":{}={}", name, value);
+  }
+  return text;
+}
+
+Result<Schedule> schedule_for(const Plan& plan, const ScheduleChoice& choice) {
+  const auto stages = static_cast<int>(plan.stages.size());
+  if (!choice.csv_file.empty()) return schedule_from_file(choice, stages);
+  return generated_schedule(choice.schedule.empty() ? schedule_text(plan) : choice.schedule,
+                            {.stages = stages, .devices = plan.parallel.pipeline},
+                            choice.microbatches.value_or(plan.microbatches));
+}
+
+bool lacks_split_times(const Plan& plan) {
+  return std::ranges::any_of(
+      plan.stages, [](const PlanStage& stage) { return !stage.input_grad || !stage.weight_grad; });
+}
+
+void split_backward(Plan& plan, double weight_share) {
+  for (PlanStage& stage : plan.stages) {
+    if (stage.input_grad && stage.weight_grad) continue;
+    const Duration& whole = stage.backward;
+    stage.weight_grad =
+        Duration{.mean = whole.mean * weight_share, .stddev = whole.stddev * weight_share};
+    stage.input_grad = Duration{.mean = whole.mean * (1 - weight_share),
+                                .stddev = whole.stddev * (1 - weight_share)};
+  }
+}
+
+}  // namespace
+
+void add_schedule_flags(Flags& flags, ScheduleChoice& choice) {
+  flags.add("--micro-batches", "M", count_into(choice.microbatches),
+            "micro-batches of one iteration");
+  flags.add("--schedule", "NAME", text_into(choice.schedule),
+            "default 1f1b, or the plan's; all names: headrace --help");
+  flags.add("--schedule-csv", "FILE", text_into(choice.csv_file),
+            "action lists in PyTorch's pipelining CSV instead of a name");
+  flags.add("--csv-dialect", "NAME", choice_into(choice.csv_dialect, {"torch2.6", "torch2.5"}),
+            "torch2.6 (default), or torch2.5, where B is the input gradient");
+  flags.add("--weight-grad-share", "X", fraction_into(choice.weight_grad_share),
+            "W's share of backward where it was not measured: 50%");
+}
+
+bool trains(const Schedule& schedule) {
+  return std::ranges::any_of(schedule.rows, [](const std::vector<Action>& row) {
+    return std::ranges::any_of(row, [](const Action& action) {
+      return action.kind == ActionKind::kBackward || action.kind == ActionKind::kInputGrad;
+    });
+  });
+}
+
+Result<Schedule> schedule_from_file(const ScheduleChoice& choice, std::optional<int> stages) {
+  if (!choice.schedule.empty()) {
+    return usage("a name and a file are given", "--schedule", "drop --schedule or --schedule-csv");
+  }
+  const auto source = read_source(choice.csv_file);
+  if (!source) return Failure(source.error());
+  const CsvDialect dialect =
+      choice.csv_dialect == "torch2.5" ? CsvDialect::kTorch25 : CsvDialect::kTorch26;
+  auto schedule = schedule_from_csv(source->text, source->source, dialect);
+  if (!schedule) return Failure(schedule.error());
+  if (stages && schedule->stages != *stages) {
+    return usage(fmt::format("{} has {} stages; {} are asked for", source->source, schedule->stages,
+                             *stages),
+                 "--schedule-csv", fmt::format("give a schedule of {} stages", *stages));
+  }
+  if (choice.microbatches && schedule->microbatches != *choice.microbatches) {
+    return usage(fmt::format("{} micro-batches are asked for; {} has {}", *choice.microbatches,
+                             source->source, schedule->microbatches),
+                 "--micro-batches", "leave it out: the file decides");
+  }
+  return schedule;
+}
+
+Result<Schedule> generated_schedule(const std::string& text, const PipelineShape& shape,
+                                    int microbatches) {
+  auto request = schedule_request_from_text(text);
+  if (!request) return Failure(request.error());
+  request->stages = shape.stages;
+  request->devices = shape.devices;
+  request->microbatches = microbatches;
+  return make_schedule(*request);
+}
+
+Result<ScheduledPlan> schedule_plan(Plan plan, const ScheduleChoice& choice) {
+  auto schedule = schedule_for(plan, choice);
+  if (!schedule) return Failure(schedule.error());
+  if (schedule->microbatches != plan.microbatches) {
+    plan.microbatches = schedule->microbatches;
+    plan.global_batch = plan.microbatches * plan.micro_batch_size * plan.parallel.data;
+  }
+  bool assumed = false;
+  if (splits_backward(*schedule) && lacks_split_times(plan)) {
+    if (!choice.weight_grad_share) {
+      return usage("the schedule splits backward into I and W, which were not measured",
+                   "--weight-grad-share",
+                   "add --weight-grad-share 50% to assume it, or use another schedule");
+    }
+    split_backward(plan, *choice.weight_grad_share);
+    assumed = true;
+  }
+  return ScheduledPlan{std::move(plan), *std::move(schedule), assumed};
+}
+
+Result<SimulationOutcome> simulate_plan(const ScheduledPlan& scheduled) {
+  const auto input = simulation_input(scheduled.plan, scheduled.schedule);
+  if (!input) return Failure(input.error());
+  return simulate(*input);
+}
+
+}  // namespace headrace::cli

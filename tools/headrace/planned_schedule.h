@@ -1,0 +1,57 @@
+// The schedule that a plan is simulated or run with: its own, or one the flags ask for.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/plan.h"
+#include "core/result.h"
+#include "core/schedule.h"
+#include "simulator/simulate.h"
+#include "tools/headrace/flags.h"
+
+namespace headrace::cli {
+
+/// What the flags say about the schedule; empty fields leave the plan's.
+struct ScheduleChoice {
+  std::string schedule;
+  std::string csv_file;
+  std::string csv_dialect = "torch2.6";
+  std::optional<int> microbatches;
+  std::optional<double> weight_grad_share;
+};
+
+/// Declares --micro-batches, --schedule, --schedule-csv, --csv-dialect and --weight-grad-share.
+void add_schedule_flags(Flags& flags, ScheduleChoice& choice);
+
+/// True when some action is a backward (B or I): a schedule without any is inference.
+bool trains(const Schedule& schedule);
+
+/// What a schedule is made for.
+struct PipelineShape {
+  int stages = 1;
+  int devices = 1;
+};
+
+/// The schedule of --schedule-csv. Fails with kBadInput, or with kUsage where the file has other
+/// stages or micro-batches than `stages` and --micro-batches ask for.
+Result<Schedule> schedule_from_file(const ScheduleChoice& choice, std::optional<int> stages);
+
+/// A generated schedule: `text` is a name with parameters. Fails like make_schedule.
+Result<Schedule> generated_schedule(const std::string& text, const PipelineShape& shape,
+                                    int microbatches);
+
+/// A plan with the schedule it is to be run with; the plan's micro-batches and global batch follow
+/// the schedule, and stages without I and W get them from --weight-grad-share.
+struct ScheduledPlan {
+  Plan plan;
+  Schedule schedule;
+  bool assumed_weight_grad = false;
+};
+
+Result<ScheduledPlan> schedule_plan(Plan plan, const ScheduleChoice& choice);
+
+/// Simulates it: `simulation_input`, then `simulate`.
+Result<SimulationOutcome> simulate_plan(const ScheduledPlan& scheduled);
+
+}  // namespace headrace::cli

@@ -1,0 +1,110 @@
+// `headrace simulate`: predict one iteration of a plan, or of stage times given as flags.
+#include <memory>
+#include <string>
+
+#include <fmt/core.h>
+
+#include "core/json/documents.h"
+#include "core/schedule_csv.h"
+#include "report/chrome_trace.h"
+#include "report/text_report.h"
+#include "tools/headrace/command.h"
+#include "tools/headrace/documents.h"
+#include "tools/headrace/stage_times.h"
+
+namespace headrace::cli {
+namespace {
+
+struct SimulateOptions {
+  std::string plan;
+  ScheduleChoice schedule;
+  StageTimes times;
+  std::string communication = "async";
+  std::string trace_file;
+  std::string csv_file;
+  std::string timeline_file;
+};
+
+struct Simulated {
+  Schedule schedule;
+  SimulationOutcome outcome;
+};
+
+constexpr const char* kAssumed =
+    "note: I and W were not measured; their times are assumed from --weight-grad-share";
+
+Result<Simulated> simulate_flags(const SimulateOptions& options) {
+  const auto input = input_from_flags(options.times, options.schedule);
+  if (!input) return Failure(input.error());
+  auto outcome = simulate(*input);
+  if (!outcome) return Failure(outcome.error());
+  return Simulated{input->schedule, *std::move(outcome)};
+}
+
+Result<Simulated> simulate_file(const SimulateOptions& options, const Console& console) {
+  if (const auto flag = given_stage_flag(options.times)) {
+    return Failure({.code = ErrorCode::kUsage,
+                    .what = "a plan has its own stages and times",
+                    .where = *flag,
+                    .fix = fmt::format("drop {} or PLAN", *flag)});
+  }
+  auto plan = read_plan(options.plan);
+  if (!plan) return Failure(plan.error());
+  auto scheduled = schedule_plan(*std::move(plan), options.schedule);
+  if (!scheduled) return Failure(scheduled.error());
+  if (scheduled->assumed_weight_grad) console.note(kAssumed);
+  auto outcome = simulate_plan(*scheduled);
+  if (!outcome) return Failure(outcome.error());
+  return Simulated{std::move(scheduled->schedule), *std::move(outcome)};
+}
+
+Result<void> write_side_products(const SimulateOptions& options, const Simulated& simulated,
+                                 const Console& console) {
+  if (!options.trace_file.empty()) {
+    const std::string trace = chrome_trace(simulated.outcome.timeline);
+    if (auto ok = console.write_file(options.trace_file, trace, "--trace"); !ok) return ok;
+  }
+  if (!options.csv_file.empty()) {
+    const std::string csv = to_csv(simulated.schedule);
+    if (auto ok = console.write_file(options.csv_file, csv, "--csv"); !ok) return ok;
+  }
+  if (!options.timeline_file.empty()) {
+    const std::string timeline = to_json(simulated.outcome.timeline);
+    if (auto ok = console.write_file(options.timeline_file, timeline, "--timeline"); !ok) return ok;
+  }
+  return {};
+}
+
+Result<void> run(const SimulateOptions& options, const Console& console) {
+  const auto simulated =
+      options.plan.empty() ? simulate_flags(options) : simulate_file(options, console);
+  if (!simulated) return Failure(simulated.error());
+  if (auto ok = write_side_products(options, *simulated, console); !ok) return ok;
+
+  std::string text = simulation_text(simulated->outcome.report);
+  const std::string staircase = staircase_text(simulated->outcome.timeline);
+  if (!staircase.empty()) text += "\n" + staircase;
+  return console.deliver(to_json(simulated->outcome.report), text);
+}
+
+}  // namespace
+
+Action simulate_command(Flags& flags) {
+  auto options = std::make_shared<SimulateOptions>();
+  flags.add_positional("PLAN", text_into(options->plan), "plan document; - is standard input",
+                       false);
+  add_schedule_flags(flags, options->schedule);
+  add_stage_flags(flags, options->times);
+  flags.add("--communication", "NAME", choice_into(options->communication, {"async"}),
+            "async: messages cost their receiver time, nobody's compute time");
+  flags.add("--trace", "FILE", text_into(options->trace_file), "timeline that Perfetto opens");
+  flags.add("--timeline", "FILE", text_into(options->timeline_file), "timeline document");
+  flags.add("--csv", "FILE", text_into(options->csv_file), "the schedule in PyTorch's CSV");
+  flags.add_example("headrace simulate --stages 4 --micro-batches 8 --forward 1ms --backward 2ms");
+  flags.add_example(
+      "headrace simulate --stages 3 --micro-batches 4 --forward 3,2,1ms --backward 6,4,2ms --hop "
+      "50us");
+  return [options](Console& console) { return run(*options, console); };
+}
+
+}  // namespace headrace::cli
