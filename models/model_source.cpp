@@ -61,7 +61,7 @@ Result<std::string> description_text(const std::string& path) {
 
 // "llama-2-7b" of "models/llama-2-7b/config.json", "tiny" of "tiny.json".
 std::string name_from(const fs::path& path) {
-  const std::string stem = path.stem().string();
+  std::string stem = path.stem().string();
   if (stem != "config" || !path.has_parent_path()) return stem;
   return path.parent_path().filename().string();
 }
@@ -75,7 +75,7 @@ Result<ModelSpec> read_description(const std::string& path) {
     if (spec->name.empty()) spec->name = name_from(path);
     return complete_spec(*spec);
   }
-  const Result<ModelSpec> config = foreign_config_from_json(*text, path);
+  Result<ModelSpec> config = foreign_config_from_json(*text, path);
   if (!config) return config;
   return spec_from_foreign_config(*config, name_from(path), path);
 }
