@@ -182,7 +182,11 @@ Result<void> Flags::convert(const Flag& flag) {
   for (const std::string& value : flag.values) {
     const std::string where =
         flag.source.empty() ? shown_name(flag) : fmt::format("{}: {}", flag.source, key_of(flag));
-    if (auto ok = flag.reader(value, where); !ok) return ok;
+    auto ok = flag.reader(value, where);
+    if (ok) continue;
+    if (!flag.source.empty())
+      ok.error().code = ErrorCode::kBadInput;  // a file's fault, not a flag's
+    return ok;
   }
   return {};
 }

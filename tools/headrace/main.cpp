@@ -119,7 +119,8 @@ Result<void> read_flags(Flags& flags, CommonOptions& common,
   if (!common.config_file.empty()) {
     const auto settings = read_settings(common.config_file);
     if (!settings) return Failure(settings.error());
-    if (auto ok = flags.apply(*settings, common.config_file, command_names()); !ok) return ok;
+    const std::string source = common.config_file == "-" ? "standard input" : common.config_file;
+    if (auto ok = flags.apply(*settings, source, command_names()); !ok) return ok;
     if (auto ok = flags.convert_common(); !ok) return ok;
   }
   return flags.convert();

@@ -9,7 +9,6 @@
 #include "core/json/documents.h"
 #include "report/text_report.h"
 #include "tools/headrace/command.h"
-#include "tools/headrace/documents.h"
 #include "tools/headrace/worker_process.h"
 
 namespace headrace::cli {
@@ -60,7 +59,9 @@ Result<void> run(const ProfileOptions& options, Console& console) {
   if (const auto outputs = run_with_progress(std::span(&worker, 1), console); !outputs) {
     return Failure(outputs.error());
   }
-  const auto profile = read_profile(file);
+  const auto text = read_worker_file(file);
+  if (!text) return Failure(text.error());
+  const auto profile = profile_from_json(*text, file);
   if (!profile) return Failure(profile.error());
   return console.deliver(to_json(*profile), profile_text(*profile));
 }

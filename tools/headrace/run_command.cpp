@@ -136,9 +136,9 @@ Result<void> run_real(const RunCommandOptions& options, const ScheduledPlan& sch
     return Failure(outputs.error());
   }
   if (*place && (*place)->rank != 0) return {};  // rank 0 gathers all and reports
-  const auto source = read_source(files->measured);
-  if (!source) return Failure(source.error());
-  const auto measured = timeline_from_json(source->text, source->source);
+  const auto text = read_worker_file(files->measured);
+  if (!text) return Failure(text.error());
+  const auto measured = timeline_from_json(*text, files->measured);
   if (!measured) return Failure(measured.error());
   return show(options, scheduled, *measured, console);
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/files.h"
+
 namespace headrace::cli {
 namespace {
 
@@ -50,6 +52,16 @@ Result<std::vector<std::string>> run_with_progress(std::span<const Worker> worke
   auto outputs = run_workers(workers, options);
   console.end_progress();
   return outputs;
+}
+
+Result<std::string> read_worker_file(const std::string& path) {
+  auto text = read_text(path);
+  if (text) return text;
+  return Failure({.code = ErrorCode::kInternal,
+                  .what = "the worker ended well and left no " +
+                          std::filesystem::path(path).filename().string(),
+                  .where = "headrace-torch",
+                  .fix = "build headrace and headrace-torch from the same version"});
 }
 
 Result<TemporaryFolder> TemporaryFolder::make() {

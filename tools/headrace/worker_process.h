@@ -20,6 +20,9 @@ Result<std::string> find_worker();
 Result<std::vector<std::string>> run_with_progress(std::span<const Worker> workers,
                                                    Console& console);
 
+/// What a worker wrote behind --out. Fails with kInternal where it ended well without it.
+Result<std::string> read_worker_file(const std::string& path);
+
 /// A folder for what is passed to workers; gone when this is.
 class TemporaryFolder {
  public:
