@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 
 namespace headrace {
 namespace {
@@ -11,10 +12,10 @@ std::size_t at(int index) {
 }
 
 bool is_cut_within_memory(const ChainCosts& costs, const Borders& borders) {
+  // Order first: a border moved past the end has no costs to ask for.
+  if (std::ranges::adjacent_find(borders, std::greater_equal<>()) != borders.end()) return false;
   for (int s = 0; s < costs.stages(); ++s) {
-    const int first = borders[at(s)];
-    const int last = borders[at(s) + 1];
-    if (first >= last || !costs.fits(s, first, last, {})) return false;
+    if (!costs.fits(s, borders[at(s)], borders[at(s) + 1], {})) return false;
   }
   return true;
 }

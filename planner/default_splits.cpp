@@ -1,6 +1,7 @@
 #include "planner/default_splits.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
