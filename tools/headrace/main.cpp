@@ -162,9 +162,21 @@ Result<void> dispatch(const std::vector<std::string>& arguments, CommonOptions& 
   return perform(**command, {arguments.begin() + 1, arguments.end()}, common);
 }
 
+/// Out of memory, for one, is thrown by the standard library; no layer of ours throws on purpose.
+Result<void> dispatch_safely(const std::vector<std::string>& arguments, CommonOptions& common) {
+  try {
+    return dispatch(arguments, common);
+  } catch (const std::exception& problem) {
+    return Failure({.code = ErrorCode::kInternal,
+                    .what = problem.what(),
+                    .where = "headrace",
+                    .fix = "report this with the command line"});
+  }
+}
+
 int status_of(const std::vector<std::string>& arguments) {
   CommonOptions common{.output = options_by_sight(arguments)};
-  const auto done = dispatch(arguments, common);
+  const auto done = dispatch_safely(arguments, common);
   if (done) return EXIT_SUCCESS;
   Console(common.output).report(done.error());
   return exit_status(done.error().code);
@@ -175,12 +187,5 @@ int status_of(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   headrace::cli::prepare_streams();
-  try {
-    return headrace::cli::status_of({argv + std::min(argc, 1), argv + argc});
-  } catch (const std::exception& problem) {
-    // Out of memory, for one: no layer below throws on purpose.
-    fmt::print(stderr, "error: headrace: {}\n  fix: report this with the command line\n",
-               problem.what());
-    return headrace::exit_status(headrace::ErrorCode::kInternal);
-  }
+  return headrace::cli::status_of({argv + std::min(argc, 1), argv + argc});
 }

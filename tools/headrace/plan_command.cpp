@@ -65,6 +65,11 @@ Result<Cluster> cluster_for(const PlanOptions& options, const Profile& profile, 
       return usage("neither a cluster nor a number of devices is given", "--devices",
                    "add --devices 4, or --cluster FILE");
     }
+    constexpr int kMostDevices = 100'000;  // no plan has more stages than layers
+    if (*options.devices > kMostDevices) {
+      return usage(fmt::format("{} devices are more than {}", *options.devices, kMostDevices),
+                   "--devices", "give as many as the model has layers, or fewer");
+    }
     const LinkSpeed link = link_of(options, profile, note);
     return uniform_cluster(*options.devices, options.memory, link);
   }
