@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <filesystem>
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "core/files.h"
