@@ -3,13 +3,14 @@
 import argparse
 import datetime
 import json
+import os
 import pathlib
 import re
 import statistics
 import subprocess
 import sys
 
-HEADRACE = "build/ci/headrace"
+PROGRAM = os.environ.get("HEADRACE", "build/ci/headrace")
 WORK = pathlib.Path("build/accuracy")
 SCHEDULES = ["gpipe", "1f1b"]
 MICRO_BATCHES = [1, 2, 4, 8, 16]
@@ -18,8 +19,10 @@ SHARES = {"50:50": 0.50, "75:25": 0.75}  # Share of the layers' time on the firs
 
 def headrace(*arguments):
     print("$ headrace", *arguments, file=sys.stderr, flush=True)
-    subprocess.run([HEADRACE, *map(str, arguments), "--quiet"], check=True,
-                   stdout=subprocess.DEVNULL)
+    done = subprocess.run([PROGRAM, *map(str, arguments), "--quiet"], check=False,
+                          stdout=subprocess.DEVNULL)
+    if done.returncode:  # It has said why.
+        sys.exit(done.returncode)
 
 
 def read(path):
@@ -97,6 +100,7 @@ def main():
     parser.add_argument("--model", default="gpt-small-demo")
     parser.add_argument("--micro-batch", type=int, default=4)
     parser.add_argument("--iterations", type=int, default=15)
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("data/measured"))
     options = parser.parse_args()
 
     WORK.mkdir(parents=True, exist_ok=True)
@@ -118,7 +122,7 @@ def main():
               "device": profile["device"]["name"], "micro_batch_size": options.micro_batch,
               "iterations": options.iterations, "drift": after / before - 1, "rows": rows}
     processor = re.sub(r"[^a-z0-9]+", "-", result["device"].lower()).strip("-")
-    target = pathlib.Path("data/measured") / f"{result['date']}-{processor}"
+    target = options.output / f"{result['date']}-{processor}"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.with_name(target.name + ".json").write_text(json.dumps(result, indent=2) + "\n")
     target.with_name(target.name + ".md").write_text(report(result))

@@ -2,7 +2,7 @@
 # Measures how far predictions are off on this machine: one profile, then real runs of two stages.
 # Run by hand on an otherwise idle machine; takes some minutes.
 #
-#   tools/measure_accuracy.sh [--iterations N] [--model NAME]
+#   tools/measure_accuracy.sh [--iterations N] [--model NAME] [--output FOLDER]
 #
 # Writes data/measured/<date>-<processor>.md and .json; runs and documents stay in build/accuracy/.
 source "$(dirname "${BASH_SOURCE[0]}")/shell_helpers.sh"
