@@ -55,6 +55,8 @@ class TorchBackend final : public StageBackend {
   [[nodiscard]] const std::map<int, std::vector<torch::Tensor>>& first_gradients() const {
     return first_gradients_;
   }
+  /// They are a second copy of all gradients, and would count as the run's memory.
+  void forget_first_gradients() { first_gradients_.clear(); }
   /// Mean loss over the first iteration's micro-batches; 0 without the last stage.
   [[nodiscard]] double first_loss() const { return first_loss_; }
 

@@ -84,6 +84,7 @@ Result<TorchRunOutcome> run_iterations(const TorchRunRequest& request, const Run
     const auto report =
         check_numerics(model, request.schedule, backend, channel, request.options.timeout);
     if (!report) return Failure(report.error());
+    backend.forget_first_gradients();
     if (channel.rank() == 0) outcome.numerics = sentence_of(*report);
     return {};
   };
