@@ -247,6 +247,8 @@ Result<Profile> profile_on_cpu(const ModelSpec& spec, const std::string& source,
   }
 }
 
-std::string libtorch_version() { return TORCH_VERSION; }
+std::string libtorch_version() {
+  return TORCH_VERSION;
+}
 
 }  // namespace headrace
