@@ -16,7 +16,7 @@ tools/install_torch.sh
 HEADRACE_TORCH=ON tools/build.sh ci headrace headrace-torch >&2
 
 headrace() {
-  printf '\n$ headrace %s\n' "$*"
+  printf '\n$ headrace %s\n' "$*" >&2
   build/ci/headrace "$@"
 }
 
@@ -32,6 +32,8 @@ headrace simulate demo/plan.json -o demo/predicted.json
 headrace run demo/plan.json --numerics -o demo/measured.json --trace demo/trace.json
 
 # A model measured by others: four V100 and VGG-16, from PipeDream's repository.
-headrace import pipedream data/profiles/pipedream/vgg16.graph.txt -o demo/vgg16.profile.json
+# Its table of 41 layers would push the comparison off the screen.
+headrace import pipedream data/profiles/pipedream/vgg16.graph.txt -o demo/vgg16.profile.json \
+  >/dev/null
 headrace plan demo/vgg16.profile.json --devices 4 --micro-batches 8 -o demo/vgg16.plan.json
 say "all of it is in demo/; trace.json opens in ui.perfetto.dev"
