@@ -50,6 +50,10 @@ PlanStage PlanBuilder::stage_of(int stage, int first, int last) const {
     add(result.weight_grad, layer.weight_grad);
     result.saved_activation += layer.saved_activation;
   }
+  if (first == 0 && result.input_grad && result.weight_grad && input_needs_no_gradient()) {
+    result.input_grad = Duration{};
+    result.weight_grad = result.backward;
+  }
   const double factor = 1 / device.speed;
   result.forward = scaled(result.forward, factor);
   result.backward = scaled(result.backward, factor);
@@ -62,6 +66,13 @@ PlanStage PlanBuilder::stage_of(int stage, int first, int last) const {
   result.capacity = device.memory;
   if (device.memory) result.memory.margin = memory_margin(*device.memory, request_.memory_margin);
   return result;
+}
+
+/// Nobody asks for the gradient of the model's own input, so the first stage has no I: its W is the
+/// whole backward, through all of its layers. The profile says so of the first layer.
+bool PlanBuilder::input_needs_no_gradient() const {
+  const auto& input_grad = profile_.graph.layer(profile_.graph.chain_order().front()).input_grad;
+  return input_grad && input_grad->mean == Seconds{0};
 }
 
 /// Optimizers touch every parameter once; without parameters known, layers stand in for them.

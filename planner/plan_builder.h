@@ -28,6 +28,7 @@ class PlanBuilder {
 
  private:
   [[nodiscard]] PlanStage stage_of(int stage, int first, int last) const;
+  [[nodiscard]] bool input_needs_no_gradient() const;
   [[nodiscard]] double optimizer_share(Bytes parameters, int layers) const;
 
   const Profile& profile_;

@@ -76,6 +76,14 @@ Result<void> check(const Profile& profile, const Cluster& cluster, const PlanReq
   return {};
 }
 
+/// I and W together may take less than the whole backward; a bound must hold for both.
+Seconds least_backward(const Layer& layer, Passes passes) {
+  if (passes == Passes::kForwardOnly) return Seconds{0};
+  const bool split = passes == Passes::kSplitBackward && layer.input_grad && layer.weight_grad;
+  if (!split) return layer.backward.mean;
+  return std::min(layer.backward.mean, layer.input_grad->mean + layer.weight_grad->mean);
+}
+
 MakespanProblem makespan_problem(const Profile& profile, const Cluster& cluster,
                                  const PlanRequest& request, const ChainProblem& chain) {
   MakespanProblem problem{
@@ -83,8 +91,7 @@ MakespanProblem makespan_problem(const Profile& profile, const Cluster& cluster,
   for (const LayerId id : profile.graph.chain_order()) {
     const Layer& layer = profile.graph.layer(id);
     problem.forward.push_back(layer.forward.mean);
-    problem.backward.push_back(request.passes == Passes::kForwardOnly ? Seconds{0}
-                                                                      : layer.backward.mean);
+    problem.backward.push_back(least_backward(layer, request.passes));
   }
   for (int s = 0; s + 1 < request.stages; ++s) {
     problem.links.push_back(cluster.link_between(DeviceId{s}, DeviceId{s + 1}));

@@ -10,7 +10,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 VERBS = ["profile", "import", "plan", "simulate", "run", "compare", "schema", "doctor"]
 NEEDS_WORKER = ("headrace profile", "headrace run")
-LINES, COLUMNS = 24, 100
+LINES, COLUMNS = 28, 100
 
 
 def bash(command, folder, environment):

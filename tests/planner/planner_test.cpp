@@ -92,6 +92,20 @@ TEST_CASE("stages add up the costs of their layers on their device") {
   CHECK_FALSE(plan->stages[1].input_grad.has_value());
 }
 
+TEST_CASE("the first stage has no input gradient where the profile says so of the first layer") {
+  std::vector<Layer> layers;
+  for (int i = 0; i < 4; ++i) {
+    layers.push_back(decoder_of(i, 1));
+    layers.back().input_grad = Duration{.mean = Seconds(i == 0 ? 0 : 1e-3)};
+    layers.back().weight_grad = Duration{.mean = Seconds(i == 0 ? 2e-3 : 1e-3)};
+  }
+  const auto plan =
+      make_plan(chain_profile(layers), cluster_of(2), request_of(2), bound_scorer).value();
+  CHECK(plan.stages[0].input_grad->mean == Seconds{0});
+  CHECK(plan.stages[0].weight_grad->mean.value() == doctest::Approx(4e-3));
+  CHECK(plan.stages[1].input_grad->mean.value() == doctest::Approx(2e-3));
+}
+
 TEST_CASE("the scorer decides where the bottleneck is tied") {
   // 2 1 2 on two stages: both cuts have a slowest stage of 3; behind a short stage it costs less.
   std::vector<Layer> layers{decoder_of(0, 2), decoder_of(1, 1), decoder_of(2, 2)};

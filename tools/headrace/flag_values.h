@@ -25,7 +25,6 @@ using ActivationList = std::variant<std::vector<double>, std::vector<Bytes>>;
 ValueReader text_into(std::string& target);
 ValueReader texts_into(std::vector<std::string>& target);  ///< For flags that may be repeated.
 ValueReader count_into(std::optional<int>& target, int least = 1);
-ValueReader counts_into(std::vector<int>& target);  ///< "6,2": whole numbers, at least 1.
 /// "3,1": whole numbers, each at least 1.
 ValueReader counts_into(std::vector<int>& target);
 ValueReader time_into(std::optional<Seconds>& target);

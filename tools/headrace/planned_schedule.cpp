@@ -128,10 +128,20 @@ Result<ScheduledPlan> schedule_plan(Plan plan, const ScheduleChoice& choice) {
   return ScheduledPlan{std::move(plan), *std::move(schedule), assumed};
 }
 
-Result<SimulationOutcome> simulate_plan(const ScheduledPlan& scheduled) {
-  const auto input = simulation_input(scheduled.plan, scheduled.schedule);
+Result<SimulationOutcome> simulate_plan(const ScheduledPlan& scheduled,
+                                        const SimulationChoice& choice) {
+  auto input = simulation_input(scheduled.plan, scheduled.schedule);
   if (!input) return Failure(input.error());
-  return simulate(*input);
+  return simulate_chosen(*std::move(input), choice);
+}
+
+Result<SimulationOutcome> predict_plan(const ScheduledPlan& scheduled) {
+  const bool has_spread = std::ranges::any_of(scheduled.plan.stages, [](const PlanStage& stage) {
+    return stage.forward.stddev > Seconds{0} || stage.backward.stddev > Seconds{0};
+  });
+  constexpr int kReplicas = 200;  // Enough for the 5 % and 95 % quantiles.
+  return simulate_plan(scheduled,
+                       {.replicas = has_spread ? std::optional(kReplicas) : std::nullopt});
 }
 
 }  // namespace headrace::cli

@@ -9,6 +9,7 @@
 #include "core/schedule.h"
 #include "simulator/simulate.h"
 #include "tools/headrace/flags.h"
+#include "tools/headrace/message_model.h"
 
 namespace headrace::cli {
 
@@ -51,7 +52,12 @@ struct ScheduledPlan {
 
 Result<ScheduledPlan> schedule_plan(Plan plan, const ScheduleChoice& choice);
 
-/// Simulates it: `simulation_input`, then `simulate`.
-Result<SimulationOutcome> simulate_plan(const ScheduledPlan& scheduled);
+/// Simulates it: `simulation_input`, then `simulate_chosen`.
+Result<SimulationOutcome> simulate_plan(const ScheduledPlan& scheduled,
+                                        const SimulationChoice& choice = {});
+
+/// The prediction that a measurement is held against: with a band where the plan's times have a
+/// spread.
+Result<SimulationOutcome> predict_plan(const ScheduledPlan& scheduled);
 
 }  // namespace headrace::cli

@@ -17,7 +17,7 @@ Result<SimulationOutcome> from_plan(const SourceText& source) {
   if (!plan) return Failure(plan.error());
   const auto scheduled = schedule_plan(*std::move(plan), {});
   if (!scheduled) return Failure(scheduled.error());
-  return simulate_plan(*scheduled);
+  return predict_plan(*scheduled);
 }
 
 Result<SimulationOutcome> from_timeline(const SourceText& source) {

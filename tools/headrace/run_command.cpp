@@ -107,7 +107,7 @@ Result<void> show(const RunCommandOptions& options, const ScheduledPlan& schedul
     const std::string trace = chrome_trace(measured);
     if (auto ok = console.write_file(options.trace_file, trace, "--trace"); !ok) return ok;
   }
-  const auto predicted = simulate_plan(scheduled);
+  const auto predicted = predict_plan(scheduled);
   if (!predicted) return Failure(predicted.error());
   const auto comparison = compare(predicted->report, predicted->timeline, measured);
   if (!comparison) return Failure(comparison.error());

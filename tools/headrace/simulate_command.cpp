@@ -19,7 +19,7 @@ struct SimulateOptions {
   std::string plan;
   ScheduleChoice schedule;
   StageTimes times;
-  std::string communication = "async";
+  SimulationChoice model;
   std::string trace_file;
   std::string csv_file;
   std::string timeline_file;
@@ -36,7 +36,7 @@ constexpr const char* kAssumed =
 Result<Simulated> simulate_flags(const SimulateOptions& options) {
   const auto input = input_from_flags(options.times, options.schedule);
   if (!input) return Failure(input.error());
-  auto outcome = simulate(*input);
+  auto outcome = simulate_chosen(*input, options.model);
   if (!outcome) return Failure(outcome.error());
   return Simulated{input->schedule, *std::move(outcome)};
 }
@@ -53,7 +53,7 @@ Result<Simulated> simulate_file(const SimulateOptions& options, const Console& c
   auto scheduled = schedule_plan(*std::move(plan), options.schedule);
   if (!scheduled) return Failure(scheduled.error());
   if (scheduled->assumed_weight_grad) console.note(kAssumed);
-  auto outcome = simulate_plan(*scheduled);
+  auto outcome = simulate_plan(*scheduled, options.model);
   if (!outcome) return Failure(outcome.error());
   return Simulated{std::move(scheduled->schedule), *std::move(outcome)};
 }
@@ -95,8 +95,7 @@ Action simulate_command(Flags& flags) {
                        false);
   add_schedule_flags(flags, options->schedule);
   add_stage_flags(flags, options->times);
-  flags.add("--communication", "NAME", choice_into(options->communication, {"async"}),
-            "async: messages cost their receiver time, nobody's compute time");
+  add_simulation_flags(flags, options->model);
   flags.add("--trace", "FILE", text_into(options->trace_file), "timeline that Perfetto opens");
   flags.add("--timeline", "FILE", text_into(options->timeline_file), "timeline document");
   flags.add("--csv", "FILE", text_into(options->csv_file), "the schedule in PyTorch's CSV");
