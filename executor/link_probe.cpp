@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include <Eigen/QR>
+
 #include "core/check.h"
 #include "executor/collectives.h"
 #include "executor/precise_wait.h"
@@ -89,29 +91,20 @@ Result<std::vector<LinkSample>> measure_link(Channel& channel, Seconds timeout, 
   return samples;
 }
 
-// Weighted normal equations of time = latency + size / bandwidth with weights 1 / time^2.
+// Least squares of time = latency + size / bandwidth, each equation divided by its time so that
+// small messages count as much as large ones.
 LinkSpeed fit_link(std::span<const LinkSample> samples) {
-  double weights = 0;
-  double sizes = 0;
-  double squares = 0;
-  double times = 0;
-  double products = 0;
-  for (const LinkSample& sample : samples) {
+  Eigen::MatrixX2d equations(static_cast<Eigen::Index>(samples.size()), 2);
+  for (Eigen::Index i = 0; i < equations.rows(); ++i) {
+    const LinkSample& sample = samples[static_cast<std::size_t>(i)];
     const double time = std::max(sample.time.value(), 1e-9);
-    const auto size = static_cast<double>(sample.size.value());
-    const double weight = 1 / (time * time);
-    weights += weight;
-    sizes += weight * size;
-    squares += weight * size * size;
-    times += weight * time;
-    products += weight * size * time;
+    equations.row(i) << 1 / time, static_cast<double>(sample.size.value()) / time;
   }
-  const double determinant = weights * squares - sizes * sizes;
-  HEADRACE_CHECK(determinant > 0, "samples of two different sizes");
-  const double per_byte = (weights * products - sizes * times) / determinant;
-  const double latency = (squares * times - sizes * products) / determinant;
-  return {.latency = Seconds{std::max(latency, 0.0)},
-          .bandwidth = BytesPerSecond{per_byte > 0 ? 1 / per_byte : 0}};
+  const auto solver = equations.colPivHouseholderQr();
+  HEADRACE_CHECK(solver.rank() == 2, "samples of two different sizes");
+  const Eigen::Vector2d fit = solver.solve(Eigen::VectorXd::Ones(equations.rows()));
+  return {.latency = Seconds{std::max(fit[0], 0.0)},
+          .bandwidth = BytesPerSecond{fit[1] > 0 ? 1 / fit[1] : 0}};
 }
 
 }  // namespace headrace

@@ -18,6 +18,7 @@ HEAVY = {  # header pattern -> the only folders allowed to include it (CPU secon
                     "tests/gpu"],
     r"nccl": ["executor/nccl"],
     r"CLI/": ["tools/headrace", "tools/headrace-torch"],  # 8 s
+    r"Eigen/": ["executor"],  # 3 s
     r"nlohmann/": ["core/json", "tests/"],  # 5 s
 }
 MAX_LINES = 500
