@@ -32,3 +32,12 @@ function(headrace_add_test room)
   target_compile_definitions(${room}_test PRIVATE HEADRACE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   doctest_discover_tests(${room}_test TEST_PREFIX "${room}." ADD_LABELS 1)
 endfunction()
+
+# headrace_unite(TARGET N): compiles N sources of the target as one, so that their heavy headers
+# are read once (LibTorch 16 s, nlohmann/json 5 s). HEADRACE_UNITY=OFF for work on one of them.
+option(HEADRACE_UNITY "Compile the sources with heavy headers together" ON)
+function(headrace_unite target batch)
+  if(HEADRACE_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
+  endif()
+endfunction()

@@ -46,13 +46,13 @@ class BertPooler final : public ParameterLayer {
   Affine dense_;
 };
 
-std::shared_ptr<LayerModule> make_layer(const ModelSpec& spec, const LayerPlace& place) {
+std::shared_ptr<LayerModule> make_bert_layer(const ModelSpec& spec, const LayerPlace& place) {
   if (place.id == "embedding") return std::make_shared<BertEmbedding>(spec, place);
   if (place.id == "pooler") return std::make_shared<BertPooler>(spec, place);
   return make_encoder_layer(spec, place);
 }
 
-Batch make_batch(const ModelSpec& spec, const BatchPlace& place) {
+Batch make_bert_batch(const ModelSpec& spec, const BatchPlace& place) {
   torch::Tensor words = random_words(place, size_of(spec, "vocab_size"));
   return {words, random_features(place, {size_of(spec, "hidden_size")})};
 }
@@ -60,7 +60,7 @@ Batch make_batch(const ModelSpec& spec, const BatchPlace& place) {
 }  // namespace
 
 TorchFamily bert_torch_family() {
-  return {"bert", make_layer, make_batch, Loss::kMeanSquaredError};
+  return {"bert", make_bert_layer, make_bert_batch, Loss::kMeanSquaredError};
 }
 
 }  // namespace headrace

@@ -60,7 +60,7 @@ class PooledHead final : public ParameterLayer {
   Affine affine_;
 };
 
-std::shared_ptr<LayerModule> make_layer(const ModelSpec& spec, const LayerPlace& place) {
+std::shared_ptr<LayerModule> make_convnet_layer(const ModelSpec& spec, const LayerPlace& place) {
   if (place.id == "stem") return std::make_shared<Stem>(spec, place);
   if (place.id == "head") {
     const ConvnetBlock last = convnet_block(spec, size_of(spec, "num_blocks") - 1);
@@ -69,7 +69,7 @@ std::shared_ptr<LayerModule> make_layer(const ModelSpec& spec, const LayerPlace&
   return std::make_shared<Block>(convnet_block(spec, place.index), place);
 }
 
-Batch make_batch(const ModelSpec& spec, const BatchPlace& place) {
+Batch make_convnet_batch(const ModelSpec& spec, const BatchPlace& place) {
   const std::int64_t side = size_of(spec, "image_size");
   torch::Tensor images = random_features(place, {size_of(spec, "in_channels"), side, side});
   return {images, random_classes(place, size_of(spec, "num_classes"))};
@@ -78,7 +78,7 @@ Batch make_batch(const ModelSpec& spec, const BatchPlace& place) {
 }  // namespace
 
 TorchFamily convnet_torch_family() {
-  return {"convnet", make_layer, make_batch, Loss::kCrossEntropy};
+  return {"convnet", make_convnet_layer, make_convnet_batch, Loss::kCrossEntropy};
 }
 
 }  // namespace headrace

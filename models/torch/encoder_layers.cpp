@@ -44,7 +44,7 @@ class EncoderLayer final : public ParameterLayer {
   Affine second_norm_;
 };
 
-Batch make_batch(const ModelSpec& spec, const BatchPlace& place) {
+Batch make_encoder_batch(const ModelSpec& spec, const BatchPlace& place) {
   const std::int64_t hidden = size_of(spec, "hidden_size");
   torch::Tensor features = random_features(place, {place.sequence_length, hidden});
   return {features, random_features(place, {place.sequence_length, hidden})};
@@ -57,7 +57,7 @@ std::shared_ptr<LayerModule> make_encoder_layer(const ModelSpec& spec, const Lay
 }
 
 TorchFamily encoder_torch_family() {
-  return {"encoder", make_encoder_layer, make_batch, Loss::kMeanSquaredError};
+  return {"encoder", make_encoder_layer, make_encoder_batch, Loss::kMeanSquaredError};
 }
 
 }  // namespace headrace

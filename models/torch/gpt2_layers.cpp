@@ -81,14 +81,14 @@ class Gpt2Norm final : public ParameterLayer {
   double epsilon_;
 };
 
-std::shared_ptr<LayerModule> make_layer(const ModelSpec& spec, const LayerPlace& place) {
+std::shared_ptr<LayerModule> make_gpt2_layer(const ModelSpec& spec, const LayerPlace& place) {
   if (place.id == "embedding") return std::make_shared<Gpt2Embedding>(spec, place);
   if (place.id == "norm") return std::make_shared<Gpt2Norm>(spec, place);
   if (place.id == "head") return make_language_head(spec, place);
   return std::make_shared<Gpt2Decoder>(spec, place);
 }
 
-Batch make_batch(const ModelSpec& spec, const BatchPlace& place) {
+Batch make_gpt2_batch(const ModelSpec& spec, const BatchPlace& place) {
   const std::int64_t vocabulary = size_of(spec, "vocab_size");
   torch::Tensor words = random_words(place, vocabulary);
   return {words, random_words(place, vocabulary)};
@@ -97,7 +97,7 @@ Batch make_batch(const ModelSpec& spec, const BatchPlace& place) {
 }  // namespace
 
 TorchFamily gpt2_torch_family() {
-  return {"gpt2", make_layer, make_batch, Loss::kCrossEntropy};
+  return {"gpt2", make_gpt2_layer, make_gpt2_batch, Loss::kCrossEntropy};
 }
 
 }  // namespace headrace

@@ -121,14 +121,14 @@ class LlamaNorm final : public ParameterLayer {
   double epsilon_;
 };
 
-std::shared_ptr<LayerModule> make_layer(const ModelSpec& spec, const LayerPlace& place) {
+std::shared_ptr<LayerModule> make_llama_layer(const ModelSpec& spec, const LayerPlace& place) {
   if (place.id == "embedding") return std::make_shared<LlamaEmbedding>(spec, place);
   if (place.id == "norm") return std::make_shared<LlamaNorm>(spec, place);
   if (place.id == "head") return make_language_head(spec, place);
   return std::make_shared<LlamaDecoder>(spec, place);
 }
 
-Batch make_batch(const ModelSpec& spec, const BatchPlace& place) {
+Batch make_llama_batch(const ModelSpec& spec, const BatchPlace& place) {
   const std::int64_t vocabulary = size_of(spec, "vocab_size");
   torch::Tensor words = random_words(place, vocabulary);
   return {words, random_words(place, vocabulary)};
@@ -137,7 +137,7 @@ Batch make_batch(const ModelSpec& spec, const BatchPlace& place) {
 }  // namespace
 
 TorchFamily llama_torch_family() {
-  return {"llama", make_layer, make_batch, Loss::kCrossEntropy};
+  return {"llama", make_llama_layer, make_llama_batch, Loss::kCrossEntropy};
 }
 
 }  // namespace headrace

@@ -22,7 +22,7 @@ class LinearLayer final : public ParameterLayer {
   bool relu_;
 };
 
-std::shared_ptr<LayerModule> make_layer(const ModelSpec& spec, const LayerPlace& place) {
+std::shared_ptr<LayerModule> make_mlp_layer(const ModelSpec& spec, const LayerPlace& place) {
   const std::int64_t hidden = size_of(spec, "hidden_size");
   if (place.id == "head") {
     return std::make_shared<LinearLayer>(hidden, size_of(spec, "num_classes"), false, place.dtype);
@@ -31,7 +31,7 @@ std::shared_ptr<LayerModule> make_layer(const ModelSpec& spec, const LayerPlace&
   return std::make_shared<LinearLayer>(in, hidden, true, place.dtype);
 }
 
-Batch make_batch(const ModelSpec& spec, const BatchPlace& place) {
+Batch make_mlp_batch(const ModelSpec& spec, const BatchPlace& place) {
   torch::Tensor features = random_features(place, {size_of(spec, "input_size")});
   return {features, random_classes(place, size_of(spec, "num_classes"))};
 }
@@ -39,7 +39,7 @@ Batch make_batch(const ModelSpec& spec, const BatchPlace& place) {
 }  // namespace
 
 TorchFamily mlp_torch_family() {
-  return {"mlp", make_layer, make_batch, Loss::kCrossEntropy};
+  return {"mlp", make_mlp_layer, make_mlp_batch, Loss::kCrossEntropy};
 }
 
 }  // namespace headrace

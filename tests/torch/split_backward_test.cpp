@@ -10,7 +10,7 @@
 namespace headrace {
 namespace {
 
-const TorchModelOptions kOptions{.micro_batch = 2, .seed = 5};
+const TorchModelOptions kSplitOptions{.micro_batch = 2, .seed = 5};
 
 /// Layers [first, last) of a model as one stage, and what goes in.
 struct Stage {
@@ -35,10 +35,10 @@ struct Stage {
 Stage make_stage(const ModelSpec& spec, std::size_t first, std::size_t last) {
   const torch::NoGradGuard no_grad;
   Stage stage;
-  torch::Tensor x = make_microbatch(spec, kOptions, 0).input;
+  torch::Tensor x = make_microbatch(spec, kSplitOptions, 0).input;
   const auto chain = testing::chain_of(spec);
   for (std::size_t k = 0; k < last; ++k) {
-    auto layer = make_layer(spec, chain[k].id, kOptions).value();
+    auto layer = make_layer(spec, chain[k].id, kSplitOptions).value();
     if (k < first) {
       x = layer->forward(x);
       continue;
@@ -105,7 +105,7 @@ TEST_CASE("both halves together are bit-equal to the whole in every family") {
 TEST_CASE("an undefined output gradient stands for one") {
   const ModelSpec spec = testing::tiny_mlp();
   const Stage stage = make_stage(spec, 1, 4);
-  const torch::Tensor target = make_microbatch(spec, kOptions, 0).target;
+  const torch::Tensor target = make_microbatch(spec, kSplitOptions, 0).target;
   stage.clear_gradients();
   loss_of(spec, stage.forward(stage.input), target).backward();
   const auto expected = stage.gradients();
