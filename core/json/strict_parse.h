@@ -16,8 +16,8 @@ namespace headrace {
 /// nesting ("profile.json: /layers/3"). Never recurses.
 Result<nlohmann::json> parse_strictly(std::string_view text, std::string_view source);
 
-/// `text` made safe for a message: control characters escaped, bytes that are no UTF-8 replaced, cut
-/// after `limit` bytes.
+/// `text` made safe for a message: control characters escaped, bytes that are no UTF-8 replaced,
+/// cut after `limit` bytes.
 std::string printable(std::string_view text, std::size_t limit = 60);
 
 /// "profile.json: /layers/3", or "profile.json" where the pointer is empty.
