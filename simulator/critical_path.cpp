@@ -33,7 +33,8 @@ class Tracer {
   [[nodiscard]] std::vector<Action> trace() const {
     std::vector<Action> path;
     std::optional<Place> at = last_to_end();
-    while (at) {
+    // Times never rise on the way back; the bound is a belt against equal ones.
+    for (std::size_t left = times_.start.size(); at && left > 0; --left) {
       if (is_compute(action(*at).kind)) path.push_back(action(*at));
       at = cause_of(*at);
     }
@@ -70,19 +71,27 @@ class Tracer {
     return last;
   }
 
+  /// The nearest earlier action of the device that had ended when `place` started; those between
+  /// belong to the same batch of messages.
+  [[nodiscard]] std::optional<Place> before(const Place& place) const {
+    for (std::size_t step = place.step; step-- > 0;) {
+      if (end({place.device, step}) <= start(place)) return Place{place.device, step};
+    }
+    return std::nullopt;
+  }
+
   [[nodiscard]] std::optional<Place> cause_of(const Place& place) const {
-    const Place before{place.device, place.step - 1};
-    const bool first = place.step == 0;
     const Action& now = action(place);
+    const std::optional<Place> own = before(place);
     if (is_message(now.kind) && end(place) > start(place)) {
       // Held up: by the other side where that came later, else by what came before here.
       const auto message = static_cast<std::size_t>(map_.moved_by(now));
       const Place& other = is_send(now.kind) ? received_[message] : sent_[message];
-      if (start(other) > start(place)) return other;
-    } else if (is_compute(now.kind) && start(place) > (first ? Seconds{0} : end(before))) {
+      if (start(other) > start(place)) return before(other);
+    } else if (is_compute(now.kind) && start(place) > (own ? end(*own) : Seconds{0})) {
       return made_[static_cast<std::size_t>(map_.input_of(now))];
     }
-    return first ? std::nullopt : std::optional(before);
+    return own;
   }
 
   const Schedule& schedule_;

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "core/schedule_csv.h"
+#include "simulator/schedule_catalogue.h"
 #include "tests/support/render.h"
 #include "tests/support/simulation_builders.h"
 
@@ -191,6 +192,38 @@ TEST_CASE("semantics that block devices are simulated with sends and receives ad
   }
   CHECK(makespans.front() == *std::ranges::min_element(makespans));
   CHECK(makespans.front() == 37);  // O09: 1F1B with hops of 0.25.
+}
+
+TEST_CASE("every schedule ends under every semantics with a critical path or a named cycle") {
+  int ended = 0;
+  for (const std::string_view name : schedule_names()) {
+    const int v = default_virtual_stages(name);
+    SimulationInput input{
+        .schedule =
+            make_schedule(
+                {.name = std::string(name), .devices = 4, .stages = 4 * v, .microbatches = 8})
+                .value()};
+    const auto stages = static_cast<std::size_t>(4 * v);
+    input.stages.assign(stages, {.forward = Seconds{1},
+                                 .backward = Seconds{2},
+                                 .input_grad = Seconds{1},
+                                 .weight_grad = Seconds{1}});
+    input.hop_forward.assign(stages, Seconds(0.25));
+    input.hop_backward = input.hop_forward;
+    for (const auto semantics :
+         {CommunicationSemantics::kAsync, CommunicationSemantics::kBlockingReceive,
+          CommunicationSemantics::kRendezvous, CommunicationSemantics::kBatched}) {
+      input.communication.semantics = semantics;
+      const auto outcome = simulate(input);
+      if (!outcome) {
+        CHECK_FALSE(outcome.error().cycle.empty());
+        continue;
+      }
+      ++ended;
+      CHECK(to_string(outcome->report.critical_path.front()).substr(0, 2) == "0F");
+    }
+  }
+  CHECK(ended >= 3 * 11);
 }
 
 TEST_CASE("a forward-only schedule has a formula of forwards") {

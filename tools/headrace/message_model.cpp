@@ -34,6 +34,12 @@ Result<SimulationOutcome> simulate_chosen(SimulationInput input, const Simulatio
                     .where = "--seed",
                     .fix = "add --replicas 200, or drop --seed"});
   }
+  if (choice.communication == "batched" && choice.streams != "unlimited") {
+    return Failure({.code = ErrorCode::kUsage,
+                    .what = "the messages of a batch move together, not one after another",
+                    .where = "--streams",
+                    .fix = "drop --streams, or use another --communication"});
+  }
   const auto semantics = semantics_from_name(choice.communication);
   input.communication.semantics = semantics.value_or(CommunicationSemantics::kAsync);
   input.communication.streams = streams_of(choice.streams);
