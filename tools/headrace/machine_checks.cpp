@@ -21,10 +21,12 @@
 namespace headrace::cli {
 namespace {
 
-/// A shared library opened for as long as this lives.
+/// A shared library opened for as long as this lives. It stays mapped: CUPTI's own allocations
+/// would otherwise be lost when it goes.
 class Library {
  public:
-  explicit Library(const char* name) : handle_(::dlopen(name, RTLD_NOW | RTLD_LOCAL)) {}
+  explicit Library(const char* name)
+      : handle_(::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {}
   ~Library() {
     if (handle_ != nullptr) ::dlclose(handle_);
   }
