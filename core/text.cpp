@@ -138,7 +138,11 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
 }
 
 Result<Seconds> seconds_from_text(std::string_view text, std::string_view where) {
-  return quantity(text, where, kTimeUnits, "3.2ms").map([](double v) { return Seconds(v); });
+  const auto value = quantity(text, where, kTimeUnits, "3.2ms");
+  if (!value) return Failure(value.error());
+  constexpr double kMost = 1e12;  // As in documents; sums of many stay exact enough.
+  if (*value > kMost) return bad_quantity(text, where, "is more than 1e12 s", kTimeUnits, "3.2ms");
+  return Seconds(*value);
 }
 
 Result<Bytes> bytes_from_text(std::string_view text, std::string_view where) {

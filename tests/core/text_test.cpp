@@ -66,6 +66,7 @@ TEST_CASE("what is no quantity is refused for its reason") {
   CHECK(problem("nans") == "'nans' is no number with a unit");
   CHECK(problem("inf s") == "'inf s' is no number with a unit");
   CHECK(problem("1e999s") == "'1e999s' is no number with a unit");
+  CHECK(problem("2e12s") == "'2e12s' is more than 1e12 s");
   CHECK(problem("1e308min") == "'1e308min' is too large");
   CHECK(problem("1ms2") == "'1ms2' has the unknown unit 'ms2'");
 }
