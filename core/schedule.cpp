@@ -11,14 +11,11 @@ namespace headrace {
 namespace {
 
 constexpr std::array kKindNames = {
-    std::string_view("F"),       std::string_view("B"),          std::string_view("I"),
-    std::string_view("W"),       std::string_view("SEND_F"),     std::string_view("RECV_F"),
-    std::string_view("SEND_B"),  std::string_view("RECV_B"),     std::string_view("UNSHARD"),
-    std::string_view("RESHARD"), std::string_view("REDUCE_GRAD")};
-
-bool has_microbatch(ActionKind kind) {
-  return kind < ActionKind::kUnshard;
-}
+    std::string_view("F"),           std::string_view("B"),        std::string_view("I"),
+    std::string_view("W"),           std::string_view("R"),        std::string_view("SEND_F"),
+    std::string_view("RECV_F"),      std::string_view("SEND_B"),   std::string_view("RECV_B"),
+    std::string_view("UNSHARD"),     std::string_view("RESHARD"),  std::string_view("REDUCE_GRAD"),
+    std::string_view("REDUCE_TIED"), std::string_view("OPTIMIZER")};
 
 /// Takes leading digits off `text`; nothing when there are none or they overflow an int.
 std::optional<int> take_number(std::string_view& text) {
@@ -42,6 +39,7 @@ struct Progress {
   bool backward = false;
   bool input_grad = false;
   bool weight_grad = false;
+  bool recompute = false;
   [[nodiscard]] bool any_backward() const { return backward || input_grad || weight_grad; }
 };
 
@@ -83,6 +81,13 @@ class Checker {
                                   schedule_.microbatches),
                       "use micro-batches 0 to M - 1");
     }
+    const MicrobatchRange range = microbatches_of(schedule_, number_of(action.stage));
+    if (has_microbatch(action.kind) && !range.contains(number_of(action.microbatch))) {
+      return bad_step(rank, step,
+                      fmt::format("{}: the replica of stage {} runs micro-batches {} to {}", name,
+                                  number_of(action.stage), range.first, range.end - 1),
+                      "give every replica its own micro-batches");
+    }
     if (index_of(schedule_.device_of_stage[index_of(action.stage)]) != rank) {
       return bad_step(rank, step,
                       fmt::format("{}: stage {} is on two ranks, also on rank {}", name,
@@ -117,6 +122,10 @@ class Checker {
         if (now.any_backward()) return fail("follows a backward of its micro-batch", "remove one");
         now.input_grad = true;
         break;
+      case ActionKind::kRecompute:
+        if (now.any_backward()) return fail("follows a backward of its micro-batch", "remove it");
+        if (std::exchange(now.recompute, true)) return fail("runs twice", "remove one");
+        break;
       default:
         if (now.backward || now.weight_grad) {
           return fail("follows a backward of its micro-batch", "remove one");
@@ -130,7 +139,8 @@ class Checker {
   Result<void> nothing_missing() {
     const bool trains = std::ranges::any_of(done_, &Progress::any_backward);
     for (int stage = 0; stage < schedule_.stages; ++stage) {
-      for (int microbatch = 0; microbatch < schedule_.microbatches; ++microbatch) {
+      const MicrobatchRange range = microbatches_of(schedule_, stage);
+      for (int microbatch = range.first; microbatch < range.end; ++microbatch) {
         const Progress& now =
             progress({.stage = StageId{stage}, .microbatch = MicrobatchId{microbatch}});
         const auto missing = [&](std::string what) {
@@ -174,6 +184,10 @@ Result<void> check_shape(const Schedule& schedule) {
   if (schedule.rows.size() != static_cast<std::size_t>(schedule.devices) ||
       schedule.device_of_stage.size() != static_cast<std::size_t>(schedule.stages)) {
     return fail("rows or the stage placement do not match the counts", "give one row per device");
+  }
+  if (schedule.pipelines < 1 || schedule.stages % schedule.pipelines != 0) {
+    return fail(fmt::format("{} stages in {} pipelines", schedule.stages, schedule.pipelines),
+                "give every pipeline the same number of stages");
   }
   for (int stage = 0; stage < schedule.stages; ++stage) {
     const int device = number_of(schedule.device_of_stage[static_cast<std::size_t>(stage)]);
@@ -236,6 +250,28 @@ bool has_communication(const Schedule& schedule) {
   return std::ranges::any_of(schedule.rows, [](const std::vector<Action>& row) {
     return std::ranges::any_of(row, [](const Action& a) { return !is_compute(a.kind); });
   });
+}
+
+bool has_messages(const Schedule& schedule) {
+  return std::ranges::any_of(schedule.rows, [](const std::vector<Action>& row) {
+    return std::ranges::any_of(row, [](const Action& a) { return is_message(a.kind); });
+  });
+}
+
+bool trains(const Schedule& schedule) {
+  return std::ranges::any_of(schedule.rows, [](const std::vector<Action>& row) {
+    return std::ranges::any_of(row, [](const Action& action) {
+      return action.kind == ActionKind::kBackward || action.kind == ActionKind::kInputGrad;
+    });
+  });
+}
+
+MicrobatchRange microbatches_of(const Schedule& schedule, int stage) {
+  const auto replica = static_cast<std::int64_t>(stage / (schedule.stages / schedule.pipelines));
+  const auto from = [&](std::int64_t k) {
+    return static_cast<int>(k * schedule.microbatches / schedule.pipelines);
+  };
+  return {.first = from(replica), .end = from(replica + 1)};
 }
 
 bool splits_backward(const Schedule& schedule) {

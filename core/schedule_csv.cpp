@@ -147,6 +147,26 @@ Result<void> infer_shape(Schedule& schedule, std::string_view source) {
   return {};
 }
 
+/// A stage whose micro-batches are all others than those of the stage before starts a replica of
+/// the model. Uneven replicas are left to `validate`.
+void infer_pipelines(Schedule& schedule) {
+  std::vector<MicrobatchRange> ranges(static_cast<std::size_t>(schedule.stages),
+                                      {.first = schedule.microbatches, .end = 0});
+  for (const std::vector<Action>& row : schedule.rows) {
+    for (const Action& action : row) {
+      if (action.kind != ActionKind::kForward) continue;
+      MicrobatchRange& range = ranges[index_of(action.stage)];
+      range.first = std::min(range.first, number_of(action.microbatch));
+      range.end = std::max(range.end, number_of(action.microbatch) + 1);
+    }
+  }
+  int pipelines = 1;
+  for (std::size_t s = 1; s < ranges.size(); ++s) {
+    if (ranges[s].first < ranges[s].end && ranges[s].first == ranges[s - 1].end) ++pipelines;
+  }
+  if (schedule.stages % pipelines == 0) schedule.pipelines = pipelines;
+}
+
 /// The rows of the file; trailing blank lines are no rows.
 std::vector<std::string_view> rows_of(std::string_view text) {
   std::vector<std::string_view> lines = split(text, '\n');
@@ -186,6 +206,7 @@ Result<Schedule> schedule_from_csv(std::string_view text, std::string_view sourc
                     "remove the blank cell, or all SEND_/RECV_ cells");
   }
   if (auto ok = infer_shape(schedule, source); !ok) return Failure(ok.error());
+  infer_pipelines(schedule);
   auto ok = validate(schedule);
   if (ok) ok = validate_messages(schedule);
   if (!ok) {

@@ -14,10 +14,6 @@ namespace {
 
 constexpr int kAbsent = -1;
 
-bool is_message(ActionKind kind) {
-  return kind >= ActionKind::kSendForward && kind <= ActionKind::kRecvBackward;
-}
-
 Failure bad_step(int rank, int step, std::string what, std::string fix) {
   return Failure({.code = ErrorCode::kBadInput,
                   .what = std::move(what),
@@ -48,7 +44,8 @@ class MessageChecker {
     }
     for (int stage = 0; stage + 1 < schedule_.stages; ++stage) {
       if (!needs_message(stage)) continue;
-      for (int microbatch = 0; microbatch < schedule_.microbatches; ++microbatch) {
+      const MicrobatchRange range = microbatches_of(schedule_, stage);
+      for (int microbatch = range.first; microbatch < range.end; ++microbatch) {
         if (auto ok = check_border(stage, microbatch); !ok) return ok;
       }
     }
@@ -57,7 +54,7 @@ class MessageChecker {
 
  private:
   /// Step of every kind of action of one (stage, micro-batch) in its row.
-  using Steps = std::array<int, 8>;
+  using Steps = std::array<int, static_cast<std::size_t>(ActionKind::kUnshard)>;
   static Steps unseen() {
     Steps steps{};
     steps.fill(kAbsent);
@@ -73,9 +70,10 @@ class MessageChecker {
     return number_of(schedule_.device_of_stage[index_of(stage)]);
   }
 
-  /// True when stages `stage` and `stage` + 1 stand on different devices.
+  /// True when stages `stage` and `stage` + 1 of one replica stand on different devices.
   [[nodiscard]] bool needs_message(int stage) const {
-    return rank_of(StageId{stage}) != rank_of(StageId{stage + 1});
+    return !is_last_stage(schedule_, stage) &&
+           rank_of(StageId{stage}) != rank_of(StageId{stage + 1});
   }
 
   /// The border that a message crosses, by the stage before it.
@@ -156,10 +154,7 @@ class MessageChecker {
 }  // namespace
 
 Result<void> validate_messages(const Schedule& schedule) {
-  const bool any = std::ranges::any_of(schedule.rows, [](const std::vector<Action>& row) {
-    return std::ranges::any_of(row, [](const Action& a) { return is_message(a.kind); });
-  });
-  if (!any) return {};
+  if (!has_messages(schedule)) return {};
   return MessageChecker(schedule).run();
 }
 

@@ -66,7 +66,8 @@ struct Band {
 /// Result of simulating one iteration. Definitions: docs/glossary.md.
 struct Simulation {
   std::string schedule;
-  int stages = 0;
+  int stages = 0;     ///< Of the model; each stands on the devices `pipelines` times.
+  int pipelines = 1;  ///< Replicas of the model on the same devices.
   int devices = 0;
   int microbatches = 0;
   std::string communication = "async";  ///< Semantics of sends and receives.

@@ -48,6 +48,7 @@ struct Timeline {
   std::vector<TimelineEvent> events;
   std::vector<MemorySample> memory = {};
   std::vector<IterationTime> iterations = {};
+  int pipelines = 1;  ///< Replicas of the model on the devices, as in Schedule.
   friend bool operator==(const Timeline&, const Timeline&) = default;
 };
 

@@ -23,17 +23,21 @@ class StepBuilder {
     DeviceStep step{.action = action};
     switch (action.kind) {
       case ActionKind::kForward:
-        if (stage > 0) step.receive = transfer(ActionKind::kRecvForward, stage, action.microbatch);
-        if (stage + 1 < schedule_.stages) {
+        if (!is_first_stage(schedule_, stage)) {
+          step.receive = transfer(ActionKind::kRecvForward, stage, action.microbatch);
+        }
+        if (!is_last_stage(schedule_, stage)) {
           step.send = transfer(ActionKind::kSendForward, stage, action.microbatch);
         }
         break;
       case ActionKind::kBackward:
       case ActionKind::kInputGrad:
-        if (stage + 1 < schedule_.stages) {
+        if (!is_last_stage(schedule_, stage)) {
           step.receive = transfer(ActionKind::kRecvBackward, stage, action.microbatch);
         }
-        if (stage > 0) step.send = transfer(ActionKind::kSendBackward, stage, action.microbatch);
+        if (!is_first_stage(schedule_, stage)) {
+          step.send = transfer(ActionKind::kSendBackward, stage, action.microbatch);
+        }
         break;
       default:
         break;

@@ -66,10 +66,12 @@ std::optional<std::size_t> EventIndex::message_source(std::size_t event) const {
   const int stage = number_of(source.stage);
   switch (source.kind) {
     case ActionKind::kForward:
+      if (is_first_stage(timeline_, stage)) return std::nullopt;
       source.stage = StageId{stage - 1};
       return find(source);
     case ActionKind::kBackward:
     case ActionKind::kInputGrad: {
+      if (is_last_stage(timeline_, stage)) return std::nullopt;
       source.stage = StageId{stage + 1};
       source.kind = ActionKind::kBackward;
       const auto whole = find(source);

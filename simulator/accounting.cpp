@@ -13,8 +13,8 @@ constexpr Seconds kUnknown{-1};
 class Producers {
  public:
   Producers(const Timeline& timeline)  // NOLINT(google-explicit-constructor): local helper
-      : stages_(timeline.stages), microbatches_(static_cast<std::size_t>(timeline.microbatches)) {
-    const std::size_t pairs = static_cast<std::size_t>(stages_) * microbatches_;
+      : timeline_(timeline), microbatches_(static_cast<std::size_t>(timeline.microbatches)) {
+    const std::size_t pairs = static_cast<std::size_t>(timeline.stages) * microbatches_;
     forward_.assign(pairs, kUnknown);
     backward_.assign(pairs, kUnknown);
     for (const TimelineEvent& event : timeline.events) {
@@ -30,9 +30,11 @@ class Producers {
   /// The stage whose message `action` needs, -1 for none.
   [[nodiscard]] int stage_needed_by(const Action& action) const {
     const int stage = number_of(action.stage);
-    if (action.kind == ActionKind::kForward) return stage - 1;
+    if (action.kind == ActionKind::kForward) {
+      return is_first_stage(timeline_, stage) ? -1 : stage - 1;
+    }
     if (action.kind == ActionKind::kBackward || action.kind == ActionKind::kInputGrad) {
-      return stage + 1 < stages_ ? stage + 1 : -1;
+      return is_last_stage(timeline_, stage) ? -1 : stage + 1;
     }
     return -1;
   }
@@ -48,7 +50,7 @@ class Producers {
     return static_cast<std::size_t>(stage) * microbatches_ + index_of(action.microbatch);
   }
 
-  int stages_;
+  const Timeline& timeline_;
   std::size_t microbatches_;
   std::vector<Seconds> forward_;
   std::vector<Seconds> backward_;
@@ -79,7 +81,8 @@ Simulation account(const Timeline& timeline, const std::vector<DeviceId>& device
   const bool hops_known = !hop_forward.empty() && !hop_backward.empty();
   const Producers producers(timeline);
   Simulation result;
-  result.stages = timeline.stages;
+  result.stages = timeline.stages / timeline.pipelines;
+  result.pipelines = timeline.pipelines;
   result.devices = timeline.devices;
   result.microbatches = timeline.microbatches;
   result.makespan = makespan_of(timeline);

@@ -20,7 +20,7 @@ class Tracer {
  public:
   Tracer(const Schedule& schedule, const ActionTimes& times)
       : schedule_(schedule), times_(times), map_(schedule), made_(map_.size()) {
-    const bool messages = has_communication(schedule);
+    const bool messages = has_messages(schedule);
     if (messages) sent_.resize(map_.size());
     if (messages) received_.resize(map_.size());
     for (std::size_t d = 0; d < schedule.rows.size(); ++d) {

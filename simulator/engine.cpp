@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -19,6 +20,33 @@ constexpr double kNotYet = -1;
 /// stage and micro-batch, as one number. kNothing where the action waits for nobody.
 using Message = std::int64_t;
 constexpr Message kNothing = -1;
+constexpr std::uint32_t kNobody = 0xffffffff;
+
+/// Devices that can go on, in groups of neighbours: one group is worked off before the next is
+/// looked at, so that what it touches stays in the cache. The times do not depend on the order.
+class ReadyDevices {
+ public:
+  explicit ReadyDevices(std::size_t devices) : groups_(devices / kGroup + 1) {}
+
+  void add(std::size_t device) {
+    groups_[device / kGroup].push_back(static_cast<std::uint32_t>(device));
+    ++count_;
+  }
+  std::optional<std::size_t> take() {
+    if (count_ == 0) return std::nullopt;
+    while (groups_[current_].empty()) current_ = current_ + 1 == groups_.size() ? 0 : current_ + 1;
+    --count_;
+    const std::size_t device = groups_[current_].back();
+    groups_[current_].pop_back();
+    return device;
+  }
+
+ private:
+  static constexpr std::size_t kGroup = 32;
+  std::vector<std::vector<std::uint32_t>> groups_;
+  std::size_t current_ = 0;
+  std::size_t count_ = 0;
+};
 
 /// Runs the rows as far as messages allow, device by device, until all are done or all wait.
 /// With kRecord the times of every action are kept.
@@ -29,11 +57,13 @@ class Engine {
       : schedule_(input.schedule),
         microbatches_(schedule_.microbatches),
         message_count_(static_cast<std::int64_t>(schedule_.stages) * microbatches_),
-        explicit_sends_(has_communication(schedule_)),
+        explicit_sends_(has_messages(schedule_)),
         arrival_(static_cast<std::size_t>(2 * message_count_), kNotYet),
         next_(schedule_.rows.size(), 0),
         clock_(schedule_.rows.size(), 0.0),
-        waits_for_(schedule_.rows.size(), kNothing) {
+        waits_for_(schedule_.rows.size(), kNothing),
+        overlap_share_(input.overlap_share),
+        ready_(schedule_.rows.size()) {
     costs_.reserve(input.stages.size());
     for (std::size_t s = 0; s < input.stages.size(); ++s) costs_.push_back(stage_costs(input, s));
     for (std::size_t kind = 0; kind < input.durations.size(); ++kind) {
@@ -43,13 +73,8 @@ class Engine {
   }
 
   Result<void> run() {
-    std::vector<std::size_t> ready;
-    for (std::size_t device = schedule_.rows.size(); device-- > 0;) ready.push_back(device);
-    while (!ready.empty()) {
-      const std::size_t device = ready.back();
-      ready.pop_back();
-      advance(device, ready);
-    }
+    for (std::size_t device = schedule_.rows.size(); device-- > 0;) ready_.add(device);
+    while (const auto device = ready_.take()) advance(*device);
     for (std::size_t device = 0; device < next_.size(); ++device) {
       if (next_[device] < schedule_.rows[device].size()) return deadlock(device);
     }
@@ -61,24 +86,33 @@ class Engine {
 
  private:
   struct Costs {
-    std::array<double, 4> duration;  ///< By ActionKind F, B, I, W.
-    double forward_hop;              ///< To stage s + 1; 0 on the same device.
-    double backward_hop;             ///< To stage s - 1.
-    bool forward_local;              ///< Stage s + 1 is on the same device (or there is none).
+    std::array<double, kComputeKinds> duration;  ///< By ActionKind F, B, I, W, R.
+    double forward_hop;                          ///< To stage s + 1; 0 on the same device.
+    double backward_hop;                         ///< To stage s - 1.
+    std::uint32_t forward_receiver;              ///< Device of stage s + 1.
+    std::uint32_t backward_receiver;
+    bool first;          ///< Of its replica: F needs no message.
+    bool last;           ///< B and I need none.
+    bool forward_local;  ///< Stage s + 1 is on the same device (or there is none).
     bool backward_local;
   };
 
   static Costs stage_costs(const SimulationInput& input, std::size_t s) {
     const StageCost& cost = input.stages[s];
     const auto& device = input.schedule.device_of_stage;
-    const bool last = s + 1 == input.stages.size();
+    const bool first = is_first_stage(input.schedule, static_cast<int>(s));
+    const bool last = is_last_stage(input.schedule, static_cast<int>(s));
     const bool forward_local = last || device[s] == device[s + 1];
-    const bool backward_local = s == 0 || device[s] == device[s - 1];
+    const bool backward_local = first || device[s] == device[s - 1];
     return {.duration = {cost.forward.value(), cost.backward.value(),
                          cost.input_grad.value_or(Seconds{0}).value(),
-                         cost.weight_grad.value_or(Seconds{0}).value()},
+                         cost.weight_grad.value_or(Seconds{0}).value(), cost.recompute.value()},
             .forward_hop = forward_local ? 0 : input.hop_forward[s].value(),
             .backward_hop = backward_local ? 0 : input.hop_backward[s - 1].value(),
+            .forward_receiver = last ? kNobody : static_cast<std::uint32_t>(device[s + 1]),
+            .backward_receiver = first ? kNobody : static_cast<std::uint32_t>(device[s - 1]),
+            .first = first,
+            .last = last,
             .forward_local = forward_local,
             .backward_local = backward_local};
   }
@@ -103,94 +137,120 @@ class Engine {
     return message_count_ + stage * microbatches_ + microbatch;
   }
 
-  [[nodiscard]] Message needed_by(const Action& action) const {
+  [[nodiscard]] Message needed_by(const Action& action, const Costs& costs) const {
     const std::int64_t stage = number_of(action.stage);
     const std::int64_t microbatch = number_of(action.microbatch);
-    switch (action.kind) {
-      case ActionKind::kForward:
-        return stage == 0 ? kNothing : forward_message(stage - 1, microbatch);
-      case ActionKind::kBackward:
-      case ActionKind::kInputGrad:
-        return stage + 1 == schedule_.stages ? kNothing : backward_message(stage + 1, microbatch);
-      default:
-        return kNothing;
+    if (action.kind == ActionKind::kForward) {
+      return costs.first ? kNothing : forward_message(stage - 1, microbatch);
     }
+    if (!passes_gradient(action.kind) || costs.last) return kNothing;
+    return backward_message(stage + 1, microbatch);
+  }
+
+  [[nodiscard]] double duration_of(const Action& action, const Costs& costs) const {
+    const auto kind = static_cast<std::size_t>(action.kind);
+    return durations_[kind] == nullptr ? costs.duration[kind]
+                                       : durations_[kind][pair_of(action)].value();
+  }
+
+  /// Moves `now` to when the input of `action` is there; false, and noted, where nobody knows yet.
+  bool wait_for_input(std::size_t device, const Action& action, const Costs& costs, double& now) {
+    const Message needed = needed_by(action, costs);
+    if (needed == kNothing) return true;
+    const double arrival = arrival_[static_cast<std::size_t>(needed)];
+    if (arrival < 0) {
+      waits_for_[device] = needed;
+      return false;
+    }
+    now = std::max(now, arrival);
+    return true;
   }
 
   /// Runs `device` until it is done or waits.
-  void advance(std::size_t device, std::vector<std::size_t>& ready) {
+  void advance(std::size_t device) {
     const std::vector<Action>& row = schedule_.rows[device];
     double now = clock_[device];
     std::size_t next = next_[device];
     waits_for_[device] = kNothing;
     for (; next < row.size(); ++next) {
       const Action& action = row[next];
-      const Message needed = needed_by(action);
-      if (needed != kNothing) {
-        const double arrival = arrival_[static_cast<std::size_t>(needed)];
-        if (arrival < 0) {
-          waits_for_[device] = needed;
-          break;
-        }
-        now = std::max(now, arrival);
+      if (action.overlaps_next && overlap_share_) {
+        if (!run_pair(device, next, now)) break;
+        ++next;
+        continue;
       }
-      const double start = now;
       const Costs& costs = costs_[index_of(action.stage)];
+      if (!wait_for_input(device, action, costs, now)) break;
+      const double start = now;
       if (is_compute(action.kind)) {
-        const auto kind = static_cast<std::size_t>(action.kind);
-        now += durations_[kind] == nullptr ? costs.duration[kind]
-                                           : durations_[kind][pair_of(action)].value();
+        now += duration_of(action, costs);
         makespan_ = std::max(makespan_, now);
       }
-      publish(action, costs, now, ready);
-      if constexpr (kRecord) {
-        times_.start[times_.row_begin[device] + next] = Seconds(start);
-        times_.end[times_.row_begin[device] + next] = Seconds(now);
-      }
+      publish(action, costs, now);
+      record(device, next, start, now);
     }
     next_[device] = next;
     clock_[device] = now;
   }
 
+  /// Two overlapped actions: they start when both have their input and end together.
+  bool run_pair(std::size_t device, std::size_t next, double& now) {
+    const std::vector<Action>& row = schedule_.rows[device];
+    double start = now;
+    double work = 0;
+    for (std::size_t i = next; i < next + 2; ++i) {
+      const Costs& costs = costs_[index_of(row[i].stage)];
+      if (!wait_for_input(device, row[i], costs, start)) return false;
+      work += duration_of(row[i], costs);
+    }
+    now = start + *overlap_share_ * work;
+    makespan_ = std::max(makespan_, now);
+    for (std::size_t i = next; i < next + 2; ++i) {
+      publish(row[i], costs_[index_of(row[i].stage)], now);
+      record(device, i, start, now);
+    }
+    return true;
+  }
+
+  void record([[maybe_unused]] std::size_t device, [[maybe_unused]] std::size_t step,
+              [[maybe_unused]] double start, [[maybe_unused]] double end) {
+    if constexpr (kRecord) {
+      times_.start[times_.row_begin[device] + step] = Seconds(start);
+      times_.end[times_.row_begin[device] + step] = Seconds(end);
+    }
+  }
+
   /// Sends what `action` produced. Between devices a schedule with explicit sends sends at its
   /// SEND, a compute-only one at the end of the computation.
-  void publish(const Action& action, const Costs& costs, double now,
-               std::vector<std::size_t>& ready) {
+  void publish(const Action& action, const Costs& costs, double now) {
     const std::int64_t stage = number_of(action.stage);
     const std::int64_t microbatch = number_of(action.microbatch);
     switch (action.kind) {
       case ActionKind::kForward:
-        if (!explicit_sends_ || costs.forward_local) {
-          deliver(forward_message(stage, microbatch), stage + 1, now + costs.forward_hop, ready);
-        }
+        if (explicit_sends_ && !costs.forward_local) return;
+        [[fallthrough]];
+      case ActionKind::kSendForward:
+        deliver(forward_message(stage, microbatch), costs.forward_receiver,
+                now + costs.forward_hop);
         break;
       case ActionKind::kBackward:
       case ActionKind::kInputGrad:
-        if (!explicit_sends_ || costs.backward_local) {
-          deliver(backward_message(stage, microbatch), stage - 1, now + costs.backward_hop, ready);
-        }
-        break;
-      case ActionKind::kSendForward:
-        deliver(forward_message(stage, microbatch), stage + 1, now + costs.forward_hop, ready);
-        break;
+        if (explicit_sends_ && !costs.backward_local) return;
+        [[fallthrough]];
       case ActionKind::kSendBackward:
-        deliver(backward_message(stage, microbatch), stage - 1, now + costs.backward_hop, ready);
+        deliver(backward_message(stage, microbatch), costs.backward_receiver,
+                now + costs.backward_hop);
         break;
       default:
         break;
     }
   }
 
-  void deliver(Message message, std::int64_t to_stage, double arrival,
-               std::vector<std::size_t>& ready) {
+  void deliver(Message message, std::uint32_t receiver, double arrival) {
     arrival_[static_cast<std::size_t>(message)] = arrival;
-    if (to_stage < 0 || to_stage >= schedule_.stages) return;
-    const std::size_t receiver =
-        index_of(schedule_.device_of_stage[static_cast<std::size_t>(to_stage)]);
-    if (waits_for_[receiver] == message) {
-      waits_for_[receiver] = kNothing;
-      ready.push_back(receiver);
-    }
+    if (receiver == kNobody || waits_for_[receiver] != message) return;
+    waits_for_[receiver] = kNothing;
+    ready_.add(receiver);
   }
 
   /// The action that would produce `message`, in schedule notation, and its device.
@@ -245,11 +305,13 @@ class Engine {
   std::int64_t message_count_;
   bool explicit_sends_;
   std::vector<Costs> costs_;
-  std::array<const Seconds*, 4> durations_{};  ///< Null: as in costs_.
-  std::vector<double> arrival_;                ///< By message; kNotYet until it was sent.
-  std::vector<std::size_t> next_;              ///< By device: the action to run next.
-  std::vector<double> clock_;                  ///< By device: end of its last action.
-  std::vector<Message> waits_for_;             ///< By device.
+  std::array<const Seconds*, kComputeKinds> durations_{};  ///< Null: as in costs_.
+  std::vector<double> arrival_;     ///< By message; kNotYet until it was sent.
+  std::vector<std::size_t> next_;   ///< By device: the action to run next.
+  std::vector<double> clock_;       ///< By device: end of its last action.
+  std::vector<Message> waits_for_;  ///< By device.
+  std::optional<double> overlap_share_;
+  ReadyDevices ready_;
   double makespan_ = 0;
   ActionTimes times_;
 };
@@ -289,6 +351,8 @@ Seconds action_duration(const SimulationInput& input, const Action& action) {
       return cost.backward;
     case ActionKind::kInputGrad:
       return cost.input_grad.value_or(Seconds{0});
+    case ActionKind::kRecompute:
+      return cost.recompute;
     default:
       return cost.weight_grad.value_or(Seconds{0});
   }

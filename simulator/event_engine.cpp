@@ -134,7 +134,7 @@ class EventEngine {
     while (device.next < row.size()) {
       const Action& action = row[device.next];
       if (is_compute(action.kind)) {
-        if (has_input(d, action)) start_compute(d, action);
+        if (has_inputs(d)) start_compute(d);
         return;
       }
       if (!is_message(action.kind)) {
@@ -151,6 +151,20 @@ class EventEngine {
     }
   }
 
+  /// How many actions run together at `next`: two for an overlap whose time is known.
+  [[nodiscard]] std::size_t width(std::size_t d) const {
+    const Action& action = schedule_.rows[d][devices_[d].next];
+    return action.overlaps_next && input_.overlap_share ? 2 : 1;
+  }
+
+  bool has_inputs(std::size_t d) {
+    const std::size_t next = devices_[d].next;
+    for (std::size_t i = next; i < next + width(d); ++i) {
+      if (!has_input(d, schedule_.rows[d][i])) return false;
+    }
+    return true;
+  }
+
   bool has_input(std::size_t d, const Action& action) {
     const Message needed = map_.input_of(action);
     if (needed == MessageMap::kNone) return true;
@@ -160,16 +174,16 @@ class EventEngine {
     return false;
   }
 
-  [[nodiscard]] double duration_of(const Action& action) const {
-    return action_duration(input_, action).value();
-  }
-
-  void start_compute(std::size_t d, const Action& action) {
+  void start_compute(std::size_t d) {
     DeviceState& device = devices_[d];
     device.computing = true;
-    device.work_left = duration_of(action);
+    device.work_left = 0;
+    for (std::size_t i = device.next; i < device.next + width(d); ++i) {
+      device.work_left += action_duration(input_, schedule_.rows[d][i]).value();
+      book_start(d, i);
+    }
+    if (width(d) == 2) device.work_left *= *input_.overlap_share;
     device.since = now_;
-    book_start(d, device.next);
     schedule_end(d);
   }
 
@@ -188,10 +202,11 @@ class EventEngine {
     DeviceState& device = devices_[d];
     if (event.version != device.version) return;
     device.computing = false;
-    book_end(d, device.next);
-    const Message made = map_.output_of(schedule_.rows[d][device.next]);
-    if (made != MessageMap::kNone) state(made).made = true;
-    ++device.next;
+    for (std::size_t left = width(d); left > 0; --left, ++device.next) {
+      book_end(d, device.next);
+      const Message made = map_.output_of(schedule_.rows[d][device.next]);
+      if (made != MessageMap::kNone) state(made).made = true;
+    }
     go_on(d);
   }
 

@@ -10,10 +10,6 @@
 namespace headrace {
 namespace {
 
-bool is_backward_chain(ActionKind kind) {
-  return kind == ActionKind::kBackward || kind == ActionKind::kInputGrad;
-}
-
 bool is_last_backward(ActionKind kind) {
   return kind == ActionKind::kBackward || kind == ActionKind::kWeightGrad;
 }
@@ -55,8 +51,12 @@ std::vector<Action> with_sharding(const std::vector<Action>& row, int active_sta
 }
 
 /// A stage's gradients are reduced right after its last backward.
-std::vector<Action> with_reduction(const std::vector<Action>& row, int stages, int microbatches) {
-  std::vector<int> left(static_cast<std::size_t>(stages), microbatches);
+std::vector<Action> with_reduction(const std::vector<Action>& row, const Schedule& schedule) {
+  std::vector<int> left;
+  for (int stage = 0; stage < schedule.stages; ++stage) {
+    const MicrobatchRange range = microbatches_of(schedule, stage);
+    left.push_back(range.end - range.first);
+  }
   std::vector<Action> result;
   std::vector<StageId> finished;
   for (const Action& action : row) {
@@ -113,10 +113,10 @@ class SendReceiveSweep {
   /// True when the input of `action` is on its rank already: received, or made there.
   [[nodiscard]] bool ready(const Action& action) const {
     const int stage = number_of(action.stage);
-    if (action.kind == ActionKind::kForward && stage > 0) {
+    if (action.kind == ActionKind::kForward && !is_first_stage(compute_, stage)) {
       return known_[message(true, stage - 1, action.microbatch)];
     }
-    if (is_backward_chain(action.kind) && stage + 1 < compute_.stages) {
+    if (passes_gradient(action.kind) && !is_last_stage(compute_, stage)) {
       return known_[message(false, stage + 1, action.microbatch)];
     }
     return true;
@@ -138,10 +138,10 @@ class SendReceiveSweep {
 
   void send_output(const Action& action) {
     const bool forward = action.kind == ActionKind::kForward;
-    if (!forward && !is_backward_chain(action.kind)) return;
+    if (!forward && !passes_gradient(action.kind)) return;
     const int stage = number_of(action.stage);
+    if (forward ? is_last_stage(compute_, stage) : is_first_stage(compute_, stage)) return;
     const int receiver = stage + (forward ? 1 : -1);
-    if (receiver < 0 || receiver >= compute_.stages) return;
     known_[message(forward, stage, action.microbatch)] = true;
     const DeviceId from = compute_.device_of_stage[static_cast<std::size_t>(stage)];
     const DeviceId to = compute_.device_of_stage[static_cast<std::size_t>(receiver)];
@@ -180,15 +180,11 @@ class SendReceiveSweep {
   std::vector<bool> known_;  ///< By message: its receiver's rank has it or will receive it.
 };
 
-bool is_receive(ActionKind kind) {
-  return kind == ActionKind::kRecvForward || kind == ActionKind::kRecvBackward;
-}
-
 /// True when `action` needs what `receive` brings.
 bool consumes(const Action& action, const Action& receive) {
   if (action.stage != receive.stage || action.microbatch != receive.microbatch) return false;
   return receive.kind == ActionKind::kRecvForward ? action.kind == ActionKind::kForward
-                                                  : is_backward_chain(action.kind);
+                                                  : passes_gradient(action.kind);
 }
 
 std::vector<Action> with_deferred_receives(const std::vector<Action>& row) {
@@ -220,8 +216,7 @@ Result<Schedule> lower(const Schedule& compute, const LoweringOptions& options) 
   Schedule prepared = compute;
   if (options.shard_actions) {
     for (auto& row : prepared.rows) {
-      row = with_reduction(with_sharding(row, options.active_stages), compute.stages,
-                           compute.microbatches);
+      row = with_reduction(with_sharding(row, options.active_stages), compute);
     }
   }
   auto lowered = SendReceiveSweep(prepared).run();

@@ -8,21 +8,6 @@
 
 namespace headrace {
 
-constexpr bool is_send(ActionKind kind) {
-  return kind == ActionKind::kSendForward || kind == ActionKind::kSendBackward;
-}
-constexpr bool is_receive(ActionKind kind) {
-  return kind == ActionKind::kRecvForward || kind == ActionKind::kRecvBackward;
-}
-constexpr bool is_message(ActionKind kind) {
-  return is_send(kind) || is_receive(kind);
-}
-
-/// B or I: what passes the gradient on to the stage before.
-constexpr bool passes_gradient(ActionKind kind) {
-  return kind == ActionKind::kBackward || kind == ActionKind::kInputGrad;
-}
-
 /// A message is the output (forward) or the input gradient (backward) of one stage and
 /// micro-batch; messages are numbered 0 .. 2 S M - 1, named after the stage that makes them.
 class MessageMap {
@@ -54,10 +39,10 @@ class MessageMap {
   /// What a compute action needs from another stage; kNone where it needs nothing.
   [[nodiscard]] Message input_of(const Action& action) const {
     const int stage = number_of(action.stage);
-    if (action.kind == ActionKind::kForward && stage > 0) {
+    if (action.kind == ActionKind::kForward && !is_first_stage(schedule_, stage)) {
       return made_by(true, stage - 1, action.microbatch);
     }
-    if (passes_gradient(action.kind) && stage + 1 < schedule_.stages) {
+    if (passes_gradient(action.kind) && !is_last_stage(schedule_, stage)) {
       return made_by(false, stage + 1, action.microbatch);
     }
     return kNone;

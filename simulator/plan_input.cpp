@@ -58,31 +58,38 @@ StageCost cost_of(const PlanStage& stage, int virtual_stages) {
 
 Result<SimulationInput> simulation_input(const Plan& plan, Schedule schedule) {
   const auto stages = static_cast<int>(plan.stages.size());
-  if (schedule.stages != stages) {
-    return Failure(
-        {.code = ErrorCode::kBadInput,
-         .what = fmt::format("the schedule has {} stages, the plan {}", schedule.stages, stages),
-         .where = "schedule",
-         .fix = "use a schedule of the plan's stages, or plan anew"});
+  if (schedule.stages != stages * schedule.pipelines) {
+    return Failure({.code = ErrorCode::kBadInput,
+                    .what = fmt::format("the schedule has {} stages, the plan {}",
+                                        schedule.stages / schedule.pipelines, stages),
+                    .where = "schedule",
+                    .fix = "use a schedule of the plan's stages, or plan anew"});
   }
   SimulationInput input{.schedule = std::move(schedule), .optimizer = plan.optimizer_step.mean};
   if (plan.micro_batch_size > 0) {
     input.global_batch = input.schedule.microbatches * plan.micro_batch_size * plan.parallel.data;
   }
-  std::vector<DeviceId> devices;
+  // Where the schedule's devices stand in the cluster: the plan says it for the first replica.
+  std::vector<DeviceId> place(input.schedule.rows.size());
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const auto device = device_of(plan, s);
     if (!device) return Failure(device.error());
-    devices.push_back(*device);
-    input.stages.push_back(cost_of(plan.stages[s], std::max(1, plan.parallel.virtual_stages)));
+    place[index_of(input.schedule.device_of_stage[s])] = *device;
   }
-  input.hop_forward.assign(plan.stages.size(), Seconds{0});
-  input.hop_backward.assign(plan.stages.size(), Seconds{0});
-  for (std::size_t s = 0; s + 1 < plan.stages.size(); ++s) {
+  const auto all = static_cast<std::size_t>(input.schedule.stages);
+  for (std::size_t s = 0; s < all; ++s) {
+    input.stages.push_back(
+        cost_of(plan.stages[s % plan.stages.size()], std::max(1, plan.parallel.virtual_stages)));
+  }
+  input.hop_forward.assign(all, Seconds{0});
+  input.hop_backward.assign(all, Seconds{0});
+  for (std::size_t s = 0; s + 1 < all; ++s) {
+    if (is_last_stage(input.schedule, static_cast<int>(s))) continue;
     const Cluster& cluster = plan.inputs.cluster;
-    const Bytes size = plan.stages[s].output;
-    input.hop_forward[s] = transfer_time(cluster.link_between(devices[s], devices[s + 1]), size);
-    input.hop_backward[s] = transfer_time(cluster.link_between(devices[s + 1], devices[s]), size);
+    const DeviceId from = place[index_of(input.schedule.device_of_stage[s])];
+    const DeviceId to = place[index_of(input.schedule.device_of_stage[s + 1])];
+    input.hop_forward[s] = transfer_time(cluster.link_between(from, to), input.stages[s].output);
+    input.hop_backward[s] = transfer_time(cluster.link_between(to, from), input.stages[s].output);
   }
   return input;
 }

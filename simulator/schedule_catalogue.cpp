@@ -31,6 +31,8 @@ const std::vector<Entry>& table() {
       {"interleaved-zb", 2, interleaved_zero_bubble_schedule, {}},
       {"zb-h1", 1, zero_bubble_h1_schedule, {}},
       {"zbv", 2, zero_bubble_v_schedule, {}},
+      {"dualpipe", 1, dual_pipe_schedule, {}},
+      {"chimera", 1, chimera_schedule, {}},
       {"dualpipev", 2, dual_pipe_v_schedule, {}},
       {"forward-only", 1, forward_only_schedule, {}},
   };

@@ -15,19 +15,12 @@
 namespace headrace {
 namespace {
 
-bool trains(const Schedule& schedule) {
-  return std::ranges::any_of(schedule.rows, [](const std::vector<Action>& row) {
-    return std::ranges::any_of(row, [](const Action& action) {
-      return action.kind == ActionKind::kBackward || action.kind == ActionKind::kInputGrad;
-    });
-  });
-}
-
 Timeline to_timeline(const Schedule& schedule, const ActionTimes& times) {
   Timeline timeline{.source = TimelineSource::kPredicted,
                     .devices = schedule.devices,
                     .stages = schedule.stages,
-                    .microbatches = schedule.microbatches};
+                    .microbatches = schedule.microbatches,
+                    .pipelines = schedule.pipelines};
   timeline.events.reserve(times.start.size());
   for (std::size_t device = 0; device < schedule.rows.size(); ++device) {
     for (std::size_t step = 0; step < schedule.rows[device].size(); ++step) {
@@ -62,7 +55,7 @@ std::vector<Seconds> stage_times(const SimulationInput& input) {
 Result<Seconds> reference_makespan(const SimulationInput& input) {
   SimulationInput reference = input;
   reference.communication = {};
-  const int stages = input.schedule.stages;
+  const int stages = input.schedule.stages / input.schedule.pipelines;
   auto schedule = make_schedule({.name = "gpipe",
                                  .devices = stages,
                                  .stages = stages,
@@ -70,11 +63,13 @@ Result<Seconds> reference_makespan(const SimulationInput& input) {
   if (!schedule) return Failure(schedule.error());
   reference.schedule = std::move(*schedule);
   const std::vector<Seconds> whole = stage_times(input);
-  for (std::size_t s = 0; s < whole.size(); ++s) {
+  const auto count = static_cast<std::size_t>(stages);
+  reference.stages.resize(count);
+  for (std::size_t s = 0; s < count; ++s) {
     reference.stages[s].backward = whole[s] - input.stages[s].forward;
   }
-  std::ranges::fill(reference.hop_forward, Seconds{0});
-  std::ranges::fill(reference.hop_backward, Seconds{0});
+  reference.hop_forward.assign(count, Seconds{0});
+  reference.hop_backward.assign(count, Seconds{0});
   return time_makespan(reference);
 }
 
@@ -82,7 +77,8 @@ Result<Formula> textbook_formula(const SimulationInput& input, Seconds makespan,
                                  Seconds iteration) {
   const std::vector<Seconds> times = stage_times(input);
   Formula formula;
-  formula.total = static_cast<double>(input.schedule.microbatches + input.schedule.stages - 1) *
+  const int stages = input.schedule.stages / input.schedule.pipelines;
+  formula.total = static_cast<double>(input.schedule.microbatches + stages - 1) *
                   *std::ranges::max_element(times);
   const auto reference = reference_makespan(input);
   if (!reference) return Failure(reference.error());
@@ -129,7 +125,7 @@ bool is_plain(const CommunicationModel& model) {
 /// The input with the sends and receives that its semantics need.
 Result<SimulationInput> with_messages(const SimulationInput& input) {
   SimulationInput lowered = input;
-  if (has_communication(input.schedule)) return lowered;
+  if (has_messages(input.schedule)) return lowered;
   const bool batched = input.communication.semantics == CommunicationSemantics::kBatched;
   auto schedule = lower(input.schedule, {.defer_receives = batched});
   if (!schedule) return Failure(schedule.error());

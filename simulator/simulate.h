@@ -26,10 +26,20 @@ struct StageCost {
   Seconds backward_spread{0};
   Seconds input_grad_spread{0};
   Seconds weight_grad_spread{0};
-  double activation = 1;      ///< In the unit of DeviceReport::peak_activations.
-  Bytes saved_activation{0};  ///< Per micro-batch in flight.
-  Bytes output{0};            ///< Message to the next stage; its gradient is as large.
-  MemoryItems fixed{};        ///< All but `activations`, which the simulation finds.
+  Seconds recompute{0};        ///< R, where the schedule has it.
+  Seconds reduce_gradient{0};  ///< All-reduce over the data replicas, once an iteration.
+  double activation = 1;       ///< In the unit of DeviceReport::peak_activations.
+  Bytes saved_activation{0};   ///< Per micro-batch in flight.
+  Bytes kept_input{0};         ///< What is left of it from F to R, where the schedule has R.
+  Bytes stashed_gradient{0};   ///< Held beside it from I to W: the layers' output gradients.
+  Bytes output{0};             ///< Message to the next stage; its gradient is as large.
+  MemoryItems fixed{};         ///< All but `activations`, which the simulation finds.
+};
+
+/// Weights that several stages share: their gradients are added up once an iteration.
+struct TiedReduction {
+  std::vector<int> stages;
+  Seconds time{0};
 };
 
 /// One iteration to simulate.
@@ -40,11 +50,15 @@ struct SimulationInput {
   /// ignored between stages on one device. Size S.
   std::vector<Seconds> hop_forward;
   std::vector<Seconds> hop_backward;  ///< From stage s + 1 back to s.
-  /// Durations of single actions by kind F, B, I, W; element stage * M + micro-batch. An empty list
-  /// means that all micro-batches take the stage's cost.
-  std::array<std::vector<Seconds>, 4> durations = {};
+  /// Durations of single actions by kind F, B, I, W, R; element stage * M + micro-batch. An empty
+  /// list means that all micro-batches take the stage's cost.
+  std::array<std::vector<Seconds>, kComputeKinds> durations = {};
+  /// Time of a pair `(F;B)OVERLAP_F_B` as a share of F + B: it starts when both have their input
+  /// and ends for both at once. Absent: one after the other.
+  std::optional<double> overlap_share = {};
   CommunicationModel communication = {};
-  Seconds optimizer{0};               ///< After the makespan, once.
+  std::vector<TiedReduction> tied = {};
+  Seconds optimizer{0};               ///< Slowest stage's update, once an iteration.
   std::optional<int> global_batch{};  ///< For samples_per_s.
 };
 

@@ -67,6 +67,9 @@ std::vector<Lognormal> stage_distributions(const SimulationInput& input, std::si
       case ActionKind::kInputGrad:
         distributions.emplace_back(cost.input_grad.value_or(Seconds{0}), cost.input_grad_spread);
         break;
+      case ActionKind::kRecompute:
+        distributions.emplace_back(cost.recompute, Seconds{0});
+        break;
       default:
         distributions.emplace_back(cost.weight_grad.value_or(Seconds{0}), cost.weight_grad_spread);
     }
@@ -76,7 +79,7 @@ std::vector<Lognormal> stage_distributions(const SimulationInput& input, std::si
 
 /// The time of one replica; its random numbers depend on the seed and its number alone.
 Result<Seconds> replica_time(SimulationInput& scratch,
-                             const std::array<std::vector<Lognormal>, 4>& distributions,
+                             const std::array<std::vector<Lognormal>, kComputeKinds>& distributions,
                              std::uint64_t seed, int replica) {
   Random random(seed * 0x2545f4914f6cdd1dULL + static_cast<std::uint64_t>(replica) + 1);
   const auto microbatches = static_cast<std::size_t>(scratch.schedule.microbatches);
@@ -125,7 +128,7 @@ Result<Band> iteration_band(const SimulationInput& input, const ReplicaOptions& 
   if (auto ok = check(options); !ok) return Failure(ok.error());
   if (auto ok = validate(input.schedule); !ok) return Failure(ok.error());
   if (auto once = simulated_iteration(input); !once) return Failure(once.error());
-  std::array<std::vector<Lognormal>, 4> distributions;
+  std::array<std::vector<Lognormal>, kComputeKinds> distributions;
   for (std::size_t kind = 0; kind < distributions.size(); ++kind) {
     distributions[kind] = stage_distributions(input, kind);
   }

@@ -45,6 +45,7 @@ template <typename At>
 void describe_summary(At& at, Of<Simulation> auto& simulation) {
   at.required("schedule", simulation.schedule);
   at.required("stages", simulation.stages);
+  at.defaulted("pipelines", simulation.pipelines, kAtLeastOne);
   at.required("devices", simulation.devices);
   at.required("micro_batches", simulation.microbatches);
   at.defaulted("communication", simulation.communication);
@@ -66,7 +67,7 @@ void describe_band_and_path(At& at, Of<Simulation> auto& simulation) {
   if constexpr (At::kReads) {
     if (at.place().failed()) return;
     for (const Action& action : simulation.critical_path) {
-      if (number_of(action.stage) < simulation.stages) continue;
+      if (number_of(action.stage) / simulation.pipelines < simulation.stages) continue;
       at.place().fail(fmt::format("critical_path has {}, there are {} stages", to_string(action),
                                   simulation.stages),
                       "use stages 0 to S - 1");

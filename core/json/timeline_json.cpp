@@ -52,6 +52,7 @@ void describe(At& at, Of<Timeline> auto& timeline) {
   at.required("devices", timeline.devices);
   at.defaulted("stages", timeline.stages);
   at.defaulted("micro_batches", timeline.microbatches);
+  at.defaulted("pipelines", timeline.pipelines, kAtLeastOne);
   at.required("events", timeline.events);
   at.defaulted("memory", timeline.memory);
   at.optional("iterations", timeline.iterations);
@@ -90,6 +91,11 @@ void check_event(const Place& at, const Timeline& timeline, const TimelineEvent&
 }
 
 void check(const Place& root, const Timeline& timeline) {
+  if (timeline.stages % timeline.pipelines != 0) {
+    Place(root, "pipelines")
+        .fail(fmt::format("{} stages in {} pipelines", timeline.stages, timeline.pipelines),
+              "give every pipeline the same number of stages");
+  }
   const Place events(root, "events");
   for (std::size_t i = 0; i < timeline.events.size() && !root.failed(); ++i) {
     check_event(Place(events, i), timeline, timeline.events[i]);

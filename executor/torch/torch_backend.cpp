@@ -14,21 +14,13 @@
 
 namespace headrace {
 
-bool has_backward(const Schedule& schedule) {
-  return std::ranges::any_of(schedule.rows, [](const std::vector<Action>& row) {
-    return std::ranges::any_of(row, [](const Action& action) {
-      return action.kind == ActionKind::kBackward || action.kind == ActionKind::kInputGrad;
-    });
-  });
-}
-
 TorchBackend::TorchBackend(const RunModel& model, const Schedule& schedule, Channel& channel,
                            TorchBackendOptions options)
     : model_(model),
       schedule_(schedule),
       channel_(channel),
       options_(std::move(options)),
-      trains_(has_backward(schedule)) {}
+      trains_(trains(schedule)) {}
 
 Result<std::unique_ptr<TorchBackend>> TorchBackend::make(const RunModel& model,
                                                          const Schedule& schedule, Channel& channel,

@@ -21,9 +21,6 @@
 
 namespace headrace {
 
-/// False for inference.
-bool has_backward(const Schedule& schedule);
-
 struct TorchBackendOptions {
   std::string optimizer = "sgd";
   double learning_rate = 1e-3;

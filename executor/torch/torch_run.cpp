@@ -37,7 +37,7 @@ Result<void> check_request(const TorchRunRequest& request) {
                                    request.options.warmup),
                        "measure at least one iteration");
   }
-  if (request.numerics && !has_backward(request.schedule)) {
+  if (request.numerics && !trains(request.schedule)) {
     return bad_request(ErrorCode::kUsage, "--numerics",
                        "the schedule has no backward, so there are no gradients to compare",
                        "leave out --numerics");

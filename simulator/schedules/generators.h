@@ -58,6 +58,19 @@ Result<Schedule> zero_bubble_v_schedule(const ScheduleRequest& request);
 /// other. Needs M >= 2P.
 Result<Schedule> dual_pipe_v_schedule(const ScheduleRequest& request);
 
+/// DualPipe (DeepSeek 2024): two replicas in opposite directions, stages r and 2P - 1 - r on device
+/// r, half of the micro-batches entering at either end. F of one direction beside B of the other.
+/// Bubble (P / 2 - 1)(F&B + B - 3 W), peak activations P + 1, two copies of the weights. Needs an
+/// even P and an even M >= 2P.
+Result<Schedule> dual_pipe_schedule(const ScheduleRequest& request);
+
+/// Chimera (Li and Hoefler, SC'21): two replicas in opposite directions whose bubbles fill each
+/// other, P / 2 micro-batches of each direction at a time. P = 4, M = 4, F = B = 1:
+///   device 0 | 0F0  .   0F1  7F2  7B2  7F3  7B3  0B0  .   0B1
+///   device 1 | .   1F0  6F2  1F1  6F3  6B2  1B0  6B3  1B1  .
+/// Peak activations P / 2 + 1 … P, two copies of the weights. Needs an even P.
+Result<Schedule> chimera_schedule(const ScheduleRequest& request);
+
 /// Forwards only: inference.
 Result<Schedule> forward_only_schedule(const ScheduleRequest& request);
 
@@ -66,6 +79,15 @@ Schedule empty_loop_schedule(const ScheduleRequest& request);
 
 /// A schedule without actions whose device r holds stages r and 2P - 1 - r.
 Schedule empty_v_schedule(const ScheduleRequest& request);
+
+/// A schedule without actions of two replicas: device r holds stages r and 2P - 1 - r.
+Schedule empty_two_way_schedule(const ScheduleRequest& request);
+
+/// Gives the second replica, which was written with micro-batches from 0 on, its own ones.
+void number_second_pipeline(Schedule& schedule);
+
+/// Fails with kInfeasible unless there is one stage per device and an even number of them.
+Result<void> require_even_devices(const ScheduleRequest& request);
 
 /// Fails with kInfeasible unless there are exactly `per_device` stages per device.
 Result<void> require_stages_per_device(const ScheduleRequest& request, int per_device);

@@ -34,6 +34,36 @@ Schedule empty_v_schedule(const ScheduleRequest& request) {
   return schedule;
 }
 
+Schedule empty_two_way_schedule(const ScheduleRequest& request) {
+  Schedule schedule = without_rows(request);
+  schedule.stages = 2 * request.stages;
+  schedule.pipelines = 2;
+  for (int s = 0; s < request.devices; ++s) schedule.device_of_stage.push_back(DeviceId{s});
+  for (int s = request.devices; s-- > 0;) schedule.device_of_stage.push_back(DeviceId{s});
+  return schedule;
+}
+
+void number_second_pipeline(Schedule& schedule) {
+  const int half = schedule.stages / 2;
+  const int first = microbatches_of(schedule, half).first;
+  for (auto& row : schedule.rows) {
+    for (Action& action : row) {
+      if (number_of(action.stage) < half) continue;
+      action.microbatch = MicrobatchId{number_of(action.microbatch) + first};
+    }
+  }
+}
+
+Result<void> require_even_devices(const ScheduleRequest& request) {
+  if (auto ok = require_stages_per_device(request, 1); !ok) return ok;
+  if (request.devices % 2 == 0) return {};
+  return Failure({.code = ErrorCode::kInfeasible,
+                  .what = fmt::format("{} needs an even number of devices, has {}", request.name,
+                                      request.devices),
+                  .where = "--stages",
+                  .fix = fmt::format("use --stages {}", request.devices + 1)});
+}
+
 Result<void> require_stages_per_device(const ScheduleRequest& request, int per_device) {
   if (request.stages == per_device * request.devices) return {};
   return Failure(

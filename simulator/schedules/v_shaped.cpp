@@ -61,49 +61,6 @@ void fill_zero_bubble_v(std::vector<Action>& actions, int devices, int r, int mi
   drop_padding(actions, microbatches);
 }
 
-/// The eight steps of DeepSeek's DualPipeV (2025) on device r.
-void fill_dual_pipe_v(std::vector<Action>& actions, int devices, int r, int microbatches) {
-  RowBuilder row(actions);
-  const int down = r;
-  const int up = 2 * devices - 1 - r;
-  const int after = devices - 1 - r;
-  for (int i = 0; i < 2 * after; ++i) row.forward(down);
-  for (int i = 0; i < r + 1; ++i) {
-    row.forward(down);
-    row.forward(up);
-  }
-  for (int i = 0; i < after; ++i) {
-    row.input_grad(up);
-    row.weight_grad();
-    row.forward(up);
-  }
-  for (int i = 0; i < microbatches - 2 * devices + r + 1; ++i) {
-    if (i == 0 && r == devices - 1) {  // Apart, the first pair leaves the smaller bubble.
-      row.forward(down);
-      row.backward(up);
-    } else {
-      row.overlap(down, up);
-    }
-    row.overlap(up, down);
-  }
-  for (int i = 0; i < after; ++i) {
-    row.backward(up);
-    row.overlap(up, down);
-  }
-  // The second half of these backwards is split, so that their W can fill the drain.
-  const int pairs = r + 1;
-  for (int i = 0; i < 2 * pairs; ++i) {
-    const int stage = i % 2 == 0 ? up : down;
-    const bool split = i >= 2 * (pairs / 2) + (r % 2 == 0 ? 1 : 0);
-    split ? row.input_grad(stage) : row.backward(stage);
-  }
-  for (int i = 0; i < after; ++i) {
-    row.weight_grad();
-    row.input_grad(down);
-  }
-  row.all_weight_grads();
-}
-
 }  // namespace
 
 Result<Schedule> zero_bubble_v_schedule(const ScheduleRequest& request) {
@@ -112,24 +69,6 @@ Result<Schedule> zero_bubble_v_schedule(const ScheduleRequest& request) {
   for (int r = 0; r < request.devices; ++r) {
     fill_zero_bubble_v(schedule.rows[static_cast<std::size_t>(r)], request.devices, r,
                        request.microbatches);
-  }
-  return schedule;
-}
-
-Result<Schedule> dual_pipe_v_schedule(const ScheduleRequest& request) {
-  if (auto ok = require_stages_per_device(request, 2); !ok) return Failure(ok.error());
-  if (request.microbatches < 2 * request.devices) {
-    return Failure(
-        {.code = ErrorCode::kInfeasible,
-         .what = fmt::format("dualpipev needs at least 2 P = {} micro-batches, has {}",
-                             2 * request.devices, request.microbatches),
-         .where = "--micro-batches",
-         .fix = fmt::format("use --micro-batches {}, or --schedule zbv", 2 * request.devices)});
-  }
-  Schedule schedule = empty_v_schedule(request);
-  for (int r = 0; r < request.devices; ++r) {
-    fill_dual_pipe_v(schedule.rows[static_cast<std::size_t>(r)], request.devices, r,
-                     request.microbatches);
   }
   return schedule;
 }

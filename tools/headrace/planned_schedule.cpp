@@ -67,14 +67,6 @@ void add_schedule_flags(Flags& flags, ScheduleChoice& choice) {
             "W's share of backward where it was not measured: 50%");
 }
 
-bool trains(const Schedule& schedule) {
-  return std::ranges::any_of(schedule.rows, [](const std::vector<Action>& row) {
-    return std::ranges::any_of(row, [](const Action& action) {
-      return action.kind == ActionKind::kBackward || action.kind == ActionKind::kInputGrad;
-    });
-  });
-}
-
 Result<Schedule> schedule_from_file(const ScheduleChoice& choice, std::optional<int> stages) {
   if (!choice.schedule.empty()) {
     return usage("a name and a file are given", "--schedule", "drop --schedule or --schedule-csv");
@@ -85,10 +77,11 @@ Result<Schedule> schedule_from_file(const ScheduleChoice& choice, std::optional<
       choice.csv_dialect == "torch2.5" ? CsvDialect::kTorch25 : CsvDialect::kTorch26;
   auto schedule = schedule_from_csv(source->text, source->source, dialect);
   if (!schedule) return Failure(schedule.error());
-  if (stages && schedule->stages != *stages) {
-    return usage(fmt::format("{} has {} stages; {} are asked for", source->source, schedule->stages,
-                             *stages),
-                 "--schedule-csv", fmt::format("give a schedule of {} stages", *stages));
+  const int in_file = schedule->stages / schedule->pipelines;
+  if (stages && in_file != *stages) {
+    return usage(
+        fmt::format("{} has {} stages; {} are asked for", source->source, in_file, *stages),
+        "--schedule-csv", fmt::format("give a schedule of {} stages", *stages));
   }
   if (choice.microbatches && schedule->microbatches != *choice.microbatches) {
     return usage(fmt::format("{} micro-batches are asked for; {} has {}", *choice.microbatches,

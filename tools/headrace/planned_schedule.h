@@ -25,9 +25,6 @@ struct ScheduleChoice {
 /// Declares --micro-batches, --schedule, --schedule-csv, --csv-dialect and --weight-grad-share.
 void add_schedule_flags(Flags& flags, ScheduleChoice& choice);
 
-/// True when some action is a backward (B or I): a schedule without any is inference.
-bool trains(const Schedule& schedule);
-
 /// What a schedule is made for.
 struct PipelineShape {
   int stages = 1;

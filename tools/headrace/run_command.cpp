@@ -169,6 +169,11 @@ Result<void> run(const RunCommandOptions& options, Console& console) {
   if (const auto predicted = simulate_plan(*scheduled); !predicted) {
     return Failure(predicted.error());
   }
+  if (scheduled->schedule.pipelines > 1) {
+    return usage(fmt::format("{} runs two replicas of the model; only one can be executed yet",
+                             scheduled->schedule.name),
+                 "--schedule", "use dualpipev, or another schedule of one replica");
+  }
   if (!options.emulate) return run_real(options, *scheduled, console);
   const auto measured = emulate(*scheduled, rank_options(options), console);
   if (!measured) return Failure(measured.error());

@@ -88,11 +88,12 @@ Result<std::vector<Seconds>> times_per_stage(const std::vector<Seconds>& times, 
 
 Result<std::vector<StageCost>> stage_costs(const StageTimes& times, const ScheduleChoice& choice,
                                            const Schedule& schedule) {
-  const auto forward = times_per_stage(times.forward, schedule.stages, "--forward");
+  const int model_stages = schedule.stages / schedule.pipelines;
+  const auto forward = times_per_stage(times.forward, model_stages, "--forward");
   if (!forward) return Failure(forward.error());
-  const auto backward = times_per_stage(times.backward, schedule.stages, "--backward");
+  const auto backward = times_per_stage(times.backward, model_stages, "--backward");
   if (!backward) return Failure(backward.error());
-  const auto weight_grad = times_per_stage(times.weight_grad, schedule.stages, "--weight-grad");
+  const auto weight_grad = times_per_stage(times.weight_grad, model_stages, "--weight-grad");
   if (!weight_grad) return Failure(weight_grad.error());
 
   std::vector<StageCost> stages;
@@ -103,9 +104,13 @@ Result<std::vector<StageCost>> stage_costs(const StageTimes& times, const Schedu
         times.weight_grad.empty() ? (*backward)[s] * *choice.weight_grad_share : (*weight_grad)[s];
     if (auto ok = split_backward(stages.back(), weight, s); !ok) return Failure(ok.error());
   }
-  const double share = static_cast<double>(schedule.devices) / schedule.stages;
+  const double share = static_cast<double>(schedule.devices) / model_stages;
   if (auto ok = fill_activations(stages, times, share); !ok) {
     return Failure(ok.error());
+  }
+  const std::vector<StageCost> replica = stages;
+  for (int k = 1; k < schedule.pipelines; ++k) {
+    stages.insert(stages.end(), replica.begin(), replica.end());
   }
   return stages;
 }
