@@ -19,8 +19,13 @@ struct MemoryItems {
   Bytes communication{0};  ///< Buffers of boundary tensors.
   Bytes workspace{0};      ///< Largest extra need of a running layer.
   Bytes margin{0};         ///< Allocator and runtime reserve.
+  /// Between I and W: saved inputs, and the output gradients that W needs.
+  Bytes deferred_weight_grad{0};
+  Bytes recompute{0};        ///< What a recomputed forward brought back.
+  Bytes weight_versions{0};  ///< Further copies of the parameters (asynchronous schedules).
   [[nodiscard]] Bytes total() const {
-    return parameters + gradients + optimizer + activations + communication + workspace + margin;
+    return parameters + gradients + optimizer + activations + communication + workspace + margin +
+           deferred_weight_grad + recompute + weight_versions;
   }
   friend bool operator==(const MemoryItems&, const MemoryItems&) = default;
 };
@@ -35,6 +40,7 @@ struct DeviceReport {
   double peak_activations = 0;  ///< Stage-micro-batches in flight, in stages' activation units.
   Bytes peak_memory{0};
   MemoryItems memory_items;  ///< At the peak.
+  std::optional<Bytes> capacity = {};
   friend bool operator==(const DeviceReport&, const DeviceReport&) = default;
 };
 
@@ -74,6 +80,10 @@ struct Simulation {
   Seconds makespan{0};                  ///< Start of the first to end of the last compute action.
   Seconds span{0};                      ///< Largest over devices of last end - first start.
   Seconds iteration{0};                 ///< makespan + exposed gradient reduction and optimizer.
+  /// The same where devices do not wait for one another before the optimizer (post-validation).
+  Seconds iteration_without_barrier{0};
+  /// Of a schedule that is not drained: its iteration is M times this.
+  std::optional<Seconds> steady_microbatch = {};
   Seconds ideal{0};                     ///< Busy time of the busiest device.
   double bubble_ratio = 0;              ///< Mean over devices of 1 - busy / makespan.
   double bubble_overhead = 0;           ///< makespan / ideal - 1.

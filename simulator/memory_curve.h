@@ -9,15 +9,23 @@
 
 namespace headrace {
 
-/// Curve and peak of every device. Activations of a (stage, micro-batch) live from the start of F
-/// to the end of B, or of W where backward is split; everything else is there all the time.
+/// Curve and peak of every device. What a (stage, micro-batch) holds:
+///   F starts      saved activations, or only the stage's input where R follows
+///   R starts      the rest of the saved activations
+///   I             its output gradients on top; what is held then belongs to the deferred W
+///   B or W ends   nothing
+/// A message between devices is held by both ends from the end of what makes it to the start of
+/// what needs it, by the sender at most as long as it travels; the buffers that a plan reserves for
+/// messages are the least. Parameters (all versions), gradients and optimizer state are there all
+/// the time; workspace and margin are those of the stage that needs most.
 struct MemoryUse {
   std::vector<MemorySample> curve;       ///< Sorted by device, then time; one sample per change.
   std::vector<double> peak_activations;  ///< Per device, in units of StageCost::activation.
   std::vector<MemoryItems> peak_items;   ///< Per device, at its peak.
 };
 
-/// Follows the compute events of `timeline`, which are sorted by device and start. O(events).
+/// Follows the compute events of `timeline`, which are sorted by device and start.
+/// O(events log events).
 MemoryUse memory_use(const Timeline& timeline, const SimulationInput& input);
 
 }  // namespace headrace

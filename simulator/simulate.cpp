@@ -1,13 +1,14 @@
 #include "simulator/simulate.h"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "core/check.h"
 #include "simulator/critical_path.h"
 #include "simulator/engine.h"
 #include "simulator/event_engine.h"
+#include "simulator/iteration_end.h"
 #include "simulator/lowering.h"
 #include "simulator/memory_curve.h"
 #include "simulator/schedule_catalogue.h"
@@ -88,12 +89,22 @@ Result<Formula> textbook_formula(const SimulationInput& input, Seconds makespan,
   std::ranges::fill(without_hops.hop_backward, Seconds{0});
   const auto free_communication = time_makespan(without_hops);
   if (!free_communication) return Failure(free_communication.error());
+  // Without flush the iteration is no longer than its makespan: that is the schedule's doing.
+  const Seconds undrained = input.schedule.flushes ? Seconds{0} : iteration - makespan;
   formula.assumptions = {{"equal_stages", *reference - formula.total},
-                         {"schedule", *free_communication - *reference},
+                         {"schedule", *free_communication - *reference + undrained},
                          {"hidden_communication", makespan - *free_communication},
-                         {"no_fixed_cost", iteration - makespan}};
+                         {"no_fixed_cost", iteration - makespan - undrained}};
   if (iteration > Seconds{0}) formula.relative_error = ratio(formula.total - iteration, iteration);
   return formula;
+}
+
+void add_events(Timeline& timeline, std::vector<TimelineEvent> events) {
+  if (events.empty()) return;
+  timeline.events.insert(timeline.events.end(), events.begin(), events.end());
+  std::ranges::stable_sort(timeline.events, {}, [](const TimelineEvent& event) {
+    return std::tuple(event.device, event.start);
+  });
 }
 
 void fill_memory(SimulationOutcome& outcome, const SimulationInput& input) {
@@ -103,6 +114,7 @@ void fill_memory(SimulationOutcome& outcome, const SimulationInput& input) {
     device.peak_activations = use.peak_activations[d];
     device.memory_items = use.peak_items[d];
     device.peak_memory = use.peak_items[d].total();
+    if (!input.capacity.empty()) device.capacity = input.capacity[d];
   }
   outcome.timeline.memory = std::move(use.curve);
 }
@@ -144,13 +156,22 @@ Result<SimulationOutcome> simulate_prepared(const SimulationInput& input) {
                            input.hop_backward);
   outcome.report.schedule = input.schedule.name;
   outcome.report.communication = std::string(name_of(input.communication.semantics));
-  outcome.report.iteration = outcome.report.makespan + input.optimizer;
+  IterationEnd end = iteration_end(input, *times);
+  outcome.report.iteration = end.iteration;
+  outcome.report.iteration_without_barrier = end.without_barrier;
+  if (!input.schedule.flushes) {
+    outcome.report.steady_microbatch = steady_microbatch(input, *times);
+    outcome.report.iteration =
+        *outcome.report.steady_microbatch * static_cast<double>(input.schedule.microbatches);
+    outcome.report.iteration_without_barrier = outcome.report.iteration;
+  }
   auto formula = textbook_formula(input, outcome.report.makespan, outcome.report.iteration);
   if (!formula) return Failure(formula.error());
   outcome.report.formula = std::move(*formula);
   outcome.report.critical_path = critical_path(input.schedule, *times);
   fill_rates(outcome.report, input);
   fill_memory(outcome, input);
+  add_events(outcome.timeline, std::move(end.events));
   return outcome;
 }
 
@@ -166,17 +187,28 @@ Result<SimulationOutcome> simulate(const SimulationInput& input) {
 }
 
 Result<Seconds> simulated_iteration(const SimulationInput& input) {
-  if (is_plain(input.communication)) {
+  const bool plain = is_plain(input.communication);
+  const bool has_end = !input.tied.empty() || !input.schedule.flushes ||
+                       std::ranges::any_of(input.stages, [](const StageCost& cost) {
+                         return cost.reduce_gradient > Seconds{0};
+                       });
+  if (plain && !has_end) {
     const auto makespan = time_makespan(input);
     if (!makespan) return Failure(makespan.error());
-    return *makespan + input.optimizer;
+    return trains(input.schedule) ? *makespan + input.optimizer : *makespan;
   }
   if (auto ok = check_costs(input); !ok) return Failure(ok.error());
-  const auto lowered = with_messages(input);
-  if (!lowered) return Failure(lowered.error());
-  const auto times = time_events(*lowered, input.communication);
+  SimulationInput lowered;
+  if (!plain) {
+    auto messages = with_messages(input);
+    if (!messages) return Failure(messages.error());
+    lowered = *std::move(messages);
+  }
+  const SimulationInput& ready = plain ? input : lowered;
+  const auto times = plain ? time_actions(ready) : time_events(ready, ready.communication);
   if (!times) return Failure(times.error());
-  return *std::ranges::max_element(times->end) + input.optimizer;
+  if (input.schedule.flushes) return iteration_end(ready, *times).iteration;
+  return steady_microbatch(ready, *times) * static_cast<double>(input.schedule.microbatches);
 }
 
 }  // namespace headrace

@@ -33,7 +33,7 @@ struct StageCost {
   Bytes kept_input{0};         ///< What is left of it from F to R, where the schedule has R.
   Bytes stashed_gradient{0};   ///< Held beside it from I to W: the layers' output gradients.
   Bytes output{0};             ///< Message to the next stage; its gradient is as large.
-  MemoryItems fixed{};         ///< All but `activations`, which the simulation finds.
+  MemoryItems fixed{};         ///< Parameters to margin; what the schedule decides is found out.
 };
 
 /// Weights that several stages share: their gradients are added up once an iteration.
@@ -58,8 +58,9 @@ struct SimulationInput {
   std::optional<double> overlap_share = {};
   CommunicationModel communication = {};
   std::vector<TiedReduction> tied = {};
-  Seconds optimizer{0};               ///< Slowest stage's update, once an iteration.
-  std::optional<int> global_batch{};  ///< For samples_per_s.
+  Seconds optimizer{0};                             ///< Slowest stage's update, once an iteration.
+  std::vector<std::optional<Bytes>> capacity = {};  ///< Of every device; empty: unknown.
+  std::optional<int> global_batch{};                ///< For samples_per_s.
 };
 
 struct SimulationOutcome {

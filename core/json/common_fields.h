@@ -31,6 +31,9 @@ void describe(At& at, Of<MemoryItems> auto& items) {
   at.required("communication_bytes", items.communication);
   at.required("workspace_bytes", items.workspace);
   at.required("margin_bytes", items.margin);
+  at.optional("deferred_weight_grad_bytes", items.deferred_weight_grad);
+  at.optional("recompute_bytes", items.recompute);
+  at.optional("weight_version_bytes", items.weight_versions);
 }
 
 template <typename At>

@@ -38,6 +38,7 @@ void describe(At& at, Of<DeviceReport> auto& device) {
   at.required("peak_activations", device.peak_activations);
   at.required("peak_memory_bytes", device.peak_memory);
   at.required("memory_items", device.memory_items);
+  at.optional("capacity_bytes", device.capacity);
 }
 
 /// Everything but the devices and the critical path.
@@ -52,6 +53,8 @@ void describe_summary(At& at, Of<Simulation> auto& simulation) {
   at.required("makespan_s", simulation.makespan);
   at.required("span_s", simulation.span);
   at.required("iteration_s", simulation.iteration);
+  at.defaulted("iteration_without_barrier_s", simulation.iteration_without_barrier);
+  at.optional("steady_micro_batch_s", simulation.steady_microbatch);
   at.required("ideal_s", simulation.ideal);
   at.required("bubble_ratio", simulation.bubble_ratio);
   at.required("bubble_overhead", simulation.bubble_overhead);
