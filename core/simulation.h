@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/ids.h"
 #include "core/schedule.h"
 #include "core/units.h"
 
@@ -69,6 +71,36 @@ struct Band {
   friend bool operator==(const Band&, const Band&) = default;
 };
 
+/// A long run with failures: see simulator/failures.h.
+struct Goodput {
+  double availability = 0;         ///< Useful share of the time.
+  Seconds effective_iteration{0};  ///< Iteration time / availability, on average.
+  Band band;                       ///< Of the effective iteration over runs of a day.
+  Seconds checkpoint_interval{0};  ///< That was assumed.
+  Seconds best_interval{0};        ///< That would lose least.
+  friend bool operator==(const Goodput&, const Goodput&) = default;
+};
+
+/// Why an action started when it did.
+enum class Cause {
+  kStart,    ///< Nothing came before.
+  kDevice,   ///< The action before it on its device ended then.
+  kMessage,  ///< What it needs from another stage came then.
+  kPartner,  ///< A send or receive: the device at the other end was ready then.
+};
+
+/// "start", "device", "message", "partner".
+std::string_view name_of(Cause cause);
+
+struct CausalStep {
+  DeviceId device{};
+  Action action;
+  Seconds start{0};
+  Seconds end{0};
+  Cause cause = Cause::kStart;
+  friend bool operator==(const CausalStep&, const CausalStep&) = default;
+};
+
 /// Result of simulating one iteration. Definitions: docs/glossary.md.
 struct Simulation {
   std::string schedule;
@@ -92,7 +124,9 @@ struct Simulation {
   Formula formula;
   std::vector<DeviceReport> per_device;
   std::optional<Band> band;
-  std::vector<Action> critical_path;  ///< The chain of actions that sets the makespan.
+  std::optional<Goodput> goodput = {};
+  std::vector<CausalStep> explanation = {};  ///< Why the action that was asked for starts then.
+  std::vector<Action> critical_path;         ///< The chain of actions that sets the makespan.
   friend bool operator==(const Simulation&, const Simulation&) = default;
 };
 

@@ -36,8 +36,8 @@ struct Unit {
   double factor;
 };
 
-constexpr std::array kTimeUnits = {Unit{"s", 1}, Unit{"ms", 1e-3}, Unit{"us", 1e-6},
-                                   Unit{"ns", 1e-9}, Unit{"min", 60}};
+constexpr std::array kTimeUnits = {Unit{"s", 1},     Unit{"ms", 1e-3}, Unit{"us", 1e-6},
+                                   Unit{"ns", 1e-9}, Unit{"min", 60},  Unit{"h", 3600}};
 constexpr double kKi = 1024;
 constexpr std::array kByteUnits = {Unit{"B", 1},
                                    Unit{"kB", 1e3},

@@ -19,7 +19,8 @@ namespace headrace {
 namespace {
 
 constexpr std::array kLaneNames = {std::string_view("compute"), std::string_view("sends"),
-                                   std::string_view("receives")};
+                                   std::string_view("receives"),
+                                   std::string_view("reductions")};
 
 std::size_t lane_of(ActionKind kind) {
   switch (kind) {
@@ -29,6 +30,9 @@ std::size_t lane_of(ActionKind kind) {
     case ActionKind::kRecvForward:
     case ActionKind::kRecvBackward:
       return 2;
+    case ActionKind::kReduceGrad:
+    case ActionKind::kReduceTied:
+      return 3;
     default:
       return 0;
   }
@@ -46,7 +50,7 @@ std::string microseconds(std::int64_t ns) {
 }
 
 /// Gives every event a thread such that no two slices of a thread overlap: 0, 1, 2 for the first
-/// of each lane, then three more for every further one that runs at the same time.
+/// of each lane, then as many more for every further one that runs at the same time.
 class Threads {
  public:
   std::size_t place(const TimelineEvent& event) {

@@ -1,5 +1,8 @@
 // `account`: where the time of every device went, for predicted and measured timelines alike.
 #include <algorithm>
+#include <map>
+#include <tuple>
+#include <vector>
 
 #include "core/check.h"
 #include "simulator/simulate.h"
@@ -71,6 +74,105 @@ void book_gap(DeviceReport& report, Seconds from, Seconds to, const TimelineEven
   report.wait += gap - moving;
 }
 
+/// A stretch of time.
+struct Interval {
+  Seconds start{0};
+  Seconds end{0};
+};
+
+/// What every device sends and receives in a measured timeline. Only while both ends of a message
+/// are at work does something move; the rest of a SEND or RECV is waiting for the other side.
+class MessageIntervals {
+ public:
+  explicit MessageIntervals(const Timeline& timeline)
+      : waiting_(static_cast<std::size_t>(timeline.devices)),
+        moving_(static_cast<std::size_t>(timeline.devices)) {
+    std::map<std::tuple<bool, int, int>, const TimelineEvent*> sends;
+    for (const TimelineEvent& event : timeline.events) {
+      if (!is_message(event.action.kind)) continue;
+      waiting_[index_of(event.device)].push_back({event.start, event.end});
+      if (is_send(event.action.kind)) sends[key_of(event.action)] = &event;
+    }
+    for (const TimelineEvent& event : timeline.events) {
+      if (!is_receive(event.action.kind)) continue;
+      const auto send = sends.find(key_of(event.action));
+      if (send == sends.end()) continue;
+      const Interval both = {std::max(event.start, send->second->start),
+                             std::min(event.end, send->second->end)};
+      if (both.end <= both.start) continue;
+      moving_[index_of(event.device)].push_back(both);
+      moving_[index_of(send->second->device)].push_back(both);
+    }
+  }
+
+  [[nodiscard]] bool both_ends_known() const {
+    return std::ranges::any_of(moving_, [](const auto& list) { return !list.empty(); });
+  }
+  /// Sends and receives of a device, whether something moves or not.
+  [[nodiscard]] const std::vector<Interval>& waiting(std::size_t d) const { return waiting_[d]; }
+  [[nodiscard]] const std::vector<Interval>& moving(std::size_t d) const { return moving_[d]; }
+
+ private:
+  /// The same for both ends: forward or not, the sending stage, the micro-batch.
+  static std::tuple<bool, int, int> key_of(const Action& action) {
+    const int stage = number_of(action.stage);
+    const bool forward =
+        action.kind == ActionKind::kSendForward || action.kind == ActionKind::kRecvForward;
+    const int sender = is_send(action.kind) ? stage : forward ? stage - 1 : stage + 1;
+    return {forward, sender, number_of(action.microbatch)};
+  }
+
+  std::vector<std::vector<Interval>> waiting_;
+  std::vector<std::vector<Interval>> moving_;
+};
+
+/// How much of `window` the union of intervals covers.
+Seconds covered(std::vector<Interval> intervals, const Interval& window) {
+  std::ranges::sort(intervals, {}, &Interval::start);
+  Seconds total{0};
+  Seconds reached = window.start;
+  for (const Interval& interval : intervals) {
+    const Seconds from = std::max(interval.start, reached);
+    const Seconds to = std::min(interval.end, window.end);
+    if (to > from) total += to - from;
+    reached = std::max(reached, interval.end);
+  }
+  return total;
+}
+
+/// Every moment of a device is the first of these that holds: computing, moving a message, waiting
+/// in a send or receive, idle; from the first to the last computation of all devices.
+void account_messages(const Timeline& timeline, const MessageIntervals& messages,
+                      Simulation& result) {
+  std::vector<std::vector<Interval>> busy(result.per_device.size());
+  Interval window{Seconds{1e300}, Seconds{-1e300}};
+  for (const TimelineEvent& event : timeline.events) {
+    if (!is_compute(event.action.kind)) continue;
+    window = {std::min(window.start, event.start), std::max(window.end, event.end)};
+    busy[index_of(event.device)].push_back({event.start, event.end});
+  }
+  double bubbles = 0;
+  for (std::size_t d = 0; d < busy.size(); ++d) {
+    DeviceReport& report = result.per_device[d];
+    std::vector<Interval> so_far = busy[d];
+    report.busy = covered(so_far, window);
+    so_far.insert(so_far.end(), messages.moving(d).begin(), messages.moving(d).end());
+    report.exposed_communication = covered(so_far, window) - report.busy;
+    so_far.insert(so_far.end(), messages.waiting(d).begin(), messages.waiting(d).end());
+    report.wait = covered(so_far, window) - report.busy - report.exposed_communication;
+    report.idle = result.makespan - report.busy - report.exposed_communication - report.wait;
+    if (result.makespan > Seconds{0}) report.utilisation = ratio(report.busy, result.makespan);
+    bubbles += 1 - report.utilisation;
+    result.ideal = std::max(result.ideal, report.busy);
+    if (busy[d].empty()) continue;
+    const auto ends = std::ranges::max_element(busy[d], {}, &Interval::end);
+    const auto starts = std::ranges::min_element(busy[d], {}, &Interval::start);
+    result.span = std::max(result.span, ends->end - starts->start);
+  }
+  result.bubble_ratio = bubbles / static_cast<double>(std::max(1, timeline.devices));
+  if (result.ideal > Seconds{0}) result.bubble_overhead = ratio(result.makespan, result.ideal) - 1;
+}
+
 }  // namespace
 
 Simulation account(const Timeline& timeline, const std::vector<DeviceId>& device_of_stage,
@@ -89,6 +191,10 @@ Simulation account(const Timeline& timeline, const std::vector<DeviceId>& device
   result.iteration = result.makespan;
   result.per_device.resize(static_cast<std::size_t>(timeline.devices));
 
+  if (const MessageIntervals messages(timeline); messages.both_ends_known()) {
+    account_messages(timeline, messages, result);
+    return result;
+  }
   std::vector<Seconds> first(result.per_device.size(), kUnknown);
   std::vector<Seconds> last(result.per_device.size(), Seconds{0});
   Seconds begin{0};
@@ -97,7 +203,9 @@ Simulation account(const Timeline& timeline, const std::vector<DeviceId>& device
     if (!is_compute(event.action.kind)) continue;
     const std::size_t d = index_of(event.device);
     DeviceReport& report = result.per_device[d];
-    report.busy += event.end - event.start;
+    // Overlapped actions share their time.
+    const Seconds from = first[d] < Seconds{0} ? event.start : std::max(event.start, last[d]);
+    report.busy += std::max(Seconds{0}, event.end - from);
     if (first[d] < Seconds{0}) {
       first[d] = event.start;
     } else if (event.start > last[d]) {

@@ -30,16 +30,44 @@ class Tracer {
     }
   }
 
-  [[nodiscard]] std::vector<Action> trace() const {
-    std::vector<Action> path;
-    std::optional<Place> at = last_to_end();
+  [[nodiscard]] std::vector<CausalStep> trace(std::optional<Place> at) const {
+    std::vector<CausalStep> path;
     // Times never rise on the way back; the bound is a belt against equal ones.
     for (std::size_t left = times_.start.size(); at && left > 0; --left) {
-      if (is_compute(action(*at).kind)) path.push_back(action(*at));
-      at = cause_of(*at);
+      const Reason reason = cause_of(*at);
+      path.push_back({.device = DeviceId{static_cast<int>(at->device)},
+                      .action = action(*at),
+                      .start = start(*at),
+                      .end = end(*at),
+                      .cause = reason.place ? reason.cause : Cause::kStart});
+      at = reason.place;
     }
     std::ranges::reverse(path);
     return path;
+  }
+
+  [[nodiscard]] std::optional<Place> find(const Action& wanted) const {
+    for (std::size_t d = 0; d < schedule_.rows.size(); ++d) {
+      for (std::size_t step = 0; step < schedule_.rows[d].size(); ++step) {
+        const Action& candidate = schedule_.rows[d][step];
+        if (candidate.kind == wanted.kind && candidate.stage == wanted.stage &&
+            candidate.microbatch == wanted.microbatch) {
+          return Place{d, step};
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<Place> last_to_end() const {
+    std::optional<Place> last;
+    for (std::size_t d = 0; d < schedule_.rows.size(); ++d) {
+      for (std::size_t step = 0; step < schedule_.rows[d].size(); ++step) {
+        const Place place{d, step};
+        if (is_compute(action(place).kind) && (!last || end(place) > end(*last))) last = place;
+      }
+    }
+    return last;
   }
 
  private:
@@ -60,17 +88,6 @@ class Tracer {
     return times_.end[times_.row_begin[place.device] + place.step];
   }
 
-  [[nodiscard]] std::optional<Place> last_to_end() const {
-    std::optional<Place> last;
-    for (std::size_t d = 0; d < schedule_.rows.size(); ++d) {
-      for (std::size_t step = 0; step < schedule_.rows[d].size(); ++step) {
-        const Place place{d, step};
-        if (is_compute(action(place).kind) && (!last || end(place) > end(*last))) last = place;
-      }
-    }
-    return last;
-  }
-
   /// The nearest earlier action of the device that had ended when `place` started; those between
   /// belong to the same batch of messages.
   [[nodiscard]] std::optional<Place> before(const Place& place) const {
@@ -80,18 +97,40 @@ class Tracer {
     return std::nullopt;
   }
 
-  [[nodiscard]] std::optional<Place> cause_of(const Place& place) const {
+  /// What made the input that `place` waited for; of two overlapped actions the later one.
+  [[nodiscard]] std::optional<Place> source_of(const Place& place) const {
+    const auto& row = schedule_.rows[place.device];
+    std::size_t first = place.step;
+    if (first > 0 && row[first - 1].overlaps_next) --first;
+    const std::size_t last = row[first].overlaps_next ? first + 1 : first;
+    std::optional<Place> latest;
+    for (std::size_t step = first; step <= last; ++step) {
+      if (start({place.device, step}) != start(place)) continue;
+      const Message message = map_.input_of(row[step]);
+      if (message == MessageMap::kNone) continue;
+      const Place& source = made_[static_cast<std::size_t>(message)];
+      if (!latest || end(source) > end(*latest)) latest = source;
+    }
+    return latest;
+  }
+
+  struct Reason {
+    Cause cause = Cause::kDevice;
+    std::optional<Place> place;
+  };
+
+  [[nodiscard]] Reason cause_of(const Place& place) const {
     const Action& now = action(place);
     const std::optional<Place> own = before(place);
     if (is_message(now.kind) && end(place) > start(place)) {
       // Held up: by the other side where that came later, else by what came before here.
       const auto message = static_cast<std::size_t>(map_.moved_by(now));
       const Place& other = is_send(now.kind) ? received_[message] : sent_[message];
-      if (start(other) > start(place)) return before(other);
+      if (start(other) > start(place)) return {Cause::kPartner, before(other)};
     } else if (is_compute(now.kind) && start(place) > (own ? end(*own) : Seconds{0})) {
-      return made_[static_cast<std::size_t>(map_.input_of(now))];
+      if (const auto source = source_of(place)) return {Cause::kMessage, source};
     }
-    return own;
+    return {Cause::kDevice, own};
   }
 
   const Schedule& schedule_;
@@ -105,7 +144,19 @@ class Tracer {
 }  // namespace
 
 std::vector<Action> critical_path(const Schedule& schedule, const ActionTimes& times) {
-  return Tracer(schedule, times).trace();
+  const Tracer tracer(schedule, times);
+  std::vector<Action> path;
+  for (const CausalStep& step : tracer.trace(tracer.last_to_end())) {
+    if (is_compute(step.action.kind)) path.push_back(step.action);
+  }
+  return path;
+}
+
+std::vector<CausalStep> causal_chain(const Schedule& schedule, const ActionTimes& times,
+                                     const Action& action) {
+  const Tracer tracer(schedule, times);
+  const auto place = tracer.find(action);
+  return place ? tracer.trace(place) : std::vector<CausalStep>{};
 }
 
 }  // namespace headrace

@@ -54,6 +54,21 @@ StageCost cost_of(const PlanStage& stage, int virtual_stages) {
           .fixed = fixed};
 }
 
+/// What a device may hold: the least of what the plan says for its stages and the cluster for it.
+void fill_capacities(const Plan& plan, SimulationInput& input) {
+  input.capacity.resize(input.place.size());
+  const auto limit = [&](std::size_t d, const std::optional<Bytes>& bytes) {
+    if (!bytes) return;
+    input.capacity[d] = std::min(input.capacity[d].value_or(*bytes), *bytes);
+  };
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    limit(index_of(input.schedule.device_of_stage[s]), plan.stages[s].capacity);
+  }
+  for (std::size_t d = 0; d < input.place.size(); ++d) {
+    limit(d, plan.inputs.cluster.devices[index_of(input.place[d])].memory);
+  }
+}
+
 }  // namespace
 
 Result<SimulationInput> simulation_input(const Plan& plan, Schedule schedule) {
@@ -76,6 +91,8 @@ Result<SimulationInput> simulation_input(const Plan& plan, Schedule schedule) {
     if (!device) return Failure(device.error());
     place[index_of(input.schedule.device_of_stage[s])] = *device;
   }
+  input.place = place;
+  fill_capacities(plan, input);
   const auto all = static_cast<std::size_t>(input.schedule.stages);
   for (std::size_t s = 0; s < all; ++s) {
     input.stages.push_back(

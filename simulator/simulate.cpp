@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "core/check.h"
 #include "simulator/critical_path.h"
 #include "simulator/engine.h"
@@ -169,6 +171,15 @@ Result<SimulationOutcome> simulate_prepared(const SimulationInput& input) {
   if (!formula) return Failure(formula.error());
   outcome.report.formula = std::move(*formula);
   outcome.report.critical_path = critical_path(input.schedule, *times);
+  if (input.explain) {
+    outcome.report.explanation = causal_chain(input.schedule, *times, *input.explain);
+    if (outcome.report.explanation.empty()) {
+      return Failure({.code = ErrorCode::kUsage,
+                      .what = fmt::format("the schedule has no {}", to_string(*input.explain)),
+                      .where = "--explain",
+                      .fix = "name one of its actions, such as 0F0"});
+    }
+  }
   fill_rates(outcome.report, input);
   fill_memory(outcome, input);
   add_events(outcome.timeline, std::move(end.events));

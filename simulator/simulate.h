@@ -53,12 +53,17 @@ struct SimulationInput {
   /// Durations of single actions by kind F, B, I, W, R; element stage * M + micro-batch. An empty
   /// list means that all micro-batches take the stage's cost.
   std::array<std::vector<Seconds>, kComputeKinds> durations = {};
+  /// Measured times of one execution by kind F, B, I, W, R and stage, for `iteration_band`; may be
+  /// empty, by kind and by stage.
+  std::array<std::vector<std::vector<Seconds>>, kComputeKinds> samples = {};
   /// Time of a pair `(F;B)OVERLAP_F_B` as a share of F + B: it starts when both have their input
   /// and ends for both at once. Absent: one after the other.
   std::optional<double> overlap_share = {};
   CommunicationModel communication = {};
   std::vector<TiedReduction> tied = {};
-  Seconds optimizer{0};                             ///< Slowest stage's update, once an iteration.
+  std::optional<Action> explain = {};  ///< Asks for Simulation::explanation.
+  Seconds optimizer{0};                ///< Slowest stage's update, once an iteration.
+  std::vector<DeviceId> place = {};    ///< Of every device in the plan's cluster; empty: unknown.
   std::vector<std::optional<Bytes>> capacity = {};  ///< Of every device; empty: unknown.
   std::optional<int> global_batch{};                ///< For samples_per_s.
 };

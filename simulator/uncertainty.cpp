@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -10,32 +9,10 @@
 
 #include <fmt/core.h>
 
+#include "simulator/random.h"
+
 namespace headrace {
 namespace {
-
-/// SplitMix64 (Steele, Lea, Flood 2014) and Box-Muller: the same numbers on every machine, which
-/// the distributions of the standard library do not promise.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  double normal() {
-    const double radius = std::sqrt(-2 * std::log(uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
-  }
-
- private:
-  std::uint64_t bits() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  }
-  /// In (0, 1], so that its logarithm exists.
-  double uniform() { return (static_cast<double>(bits() >> 11) + 1) * 0x1p-53; }
-
-  std::uint64_t state_;
-};
 
 /// Lognormal with the given mean and standard deviation, as parameters of the normal inside.
 struct Lognormal {
@@ -77,18 +54,56 @@ std::vector<Lognormal> stage_distributions(const SimulationInput& input, std::si
   return distributions;
 }
 
+/// Slowdowns of one replica: a factor per device, one per border between stages.
+std::vector<double> drawn_factors(std::size_t count, const Slowdown& slowdown, Random& random) {
+  std::vector<double> factors(count, 1);
+  if (slowdown.probability <= 0) return factors;
+  for (double& factor : factors) {
+    if (random.uniform() <= slowdown.probability) factor = slowdown.factor;
+  }
+  return factors;
+}
+
+void slow_down_links(const SimulationInput& input, const std::vector<double>& factors,
+                     SimulationInput& scratch) {
+  for (std::size_t s = 0; s < factors.size(); ++s) {
+    scratch.hop_forward[s] = input.hop_forward[s] * factors[s];
+    scratch.hop_backward[s] = input.hop_backward[s] * factors[s];
+    const auto scale = [&](const std::vector<MessagePath>& from, std::vector<MessagePath>& to) {
+      if (from.empty()) return;
+      to[s].latency = from[s].latency * factors[s];
+      to[s].size = Bytes(std::llround(static_cast<double>(from[s].size.value()) * factors[s]));
+    };
+    scale(input.communication.forward_path, scratch.communication.forward_path);
+    scale(input.communication.backward_path, scratch.communication.backward_path);
+  }
+}
+
 /// The time of one replica; its random numbers depend on the seed and its number alone.
-Result<Seconds> replica_time(SimulationInput& scratch,
+Result<Seconds> replica_time(const SimulationInput& input, SimulationInput& scratch,
                              const std::array<std::vector<Lognormal>, kComputeKinds>& distributions,
-                             std::uint64_t seed, int replica) {
-  Random random(seed * 0x2545f4914f6cdd1dULL + static_cast<std::uint64_t>(replica) + 1);
+                             const ReplicaOptions& options, int replica) {
+  Random random(options.seed, static_cast<std::uint64_t>(replica));
   const auto microbatches = static_cast<std::size_t>(scratch.schedule.microbatches);
+  const std::vector<double> slow =
+      drawn_factors(scratch.schedule.rows.size(), options.straggler, random);
+  if (options.slow_link.probability > 0) {
+    slow_down_links(input, drawn_factors(input.stages.size(), options.slow_link, random), scratch);
+  }
   for (std::size_t kind = 0; kind < distributions.size(); ++kind) {
     scratch.durations[kind].resize(distributions[kind].size() * microbatches);
     for (std::size_t s = 0; s < distributions[kind].size(); ++s) {
+      const double factor = slow[index_of(scratch.schedule.device_of_stage[s])];
+      const std::vector<Seconds>* samples =
+          input.samples[kind].empty() || input.samples[kind][s].empty() ? nullptr
+                                                                        : &input.samples[kind][s];
       for (std::size_t m = 0; m < microbatches; ++m) {
-        scratch.durations[kind][s * microbatches + m] =
-            Seconds(distributions[kind][s].draw(random));
+        const std::size_t place = s * microbatches + m;
+        const Seconds time = samples != nullptr ? (*samples)[random.index(samples->size())]
+                             : input.durations[kind].empty()
+                                 ? Seconds(distributions[kind][s].draw(random))
+                                 : input.durations[kind][place];
+        scratch.durations[kind][place] = time * factor;
       }
     }
   }
@@ -108,18 +123,20 @@ Result<void> check(const ReplicaOptions& options) {
   if (!(options.coverage > 0 && options.coverage < 1)) {
     return fail("--coverage", fmt::format("coverage {}", options.coverage), "use 0.9");
   }
+  for (const auto& [slowdown, flag] :
+       {std::pair{options.straggler, "--straggler"}, std::pair{options.slow_link, "--slow-link"}}) {
+    if (slowdown.probability >= 0 && slowdown.probability <= 1 && slowdown.factor >= 1 &&
+        slowdown.factor <= 1e6) {
+      continue;
+    }
+    return fail(flag,
+                fmt::format("probability {}, factor {}", slowdown.probability, slowdown.factor),
+                "use a probability from 0 to 1 and a factor of at least 1: 1%,1.5");
+  }
   if (options.threads < 1) {
     return fail("--threads", fmt::format("{} threads", options.threads), "use at least 1");
   }
   return {};
-}
-
-/// The value below which `share` of the sorted values lie, interpolated.
-Seconds quantile(const std::vector<Seconds>& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (sorted[above] - sorted[below]) * (place - static_cast<double>(below));
 }
 
 }  // namespace
@@ -137,7 +154,7 @@ Result<Band> iteration_band(const SimulationInput& input, const ReplicaOptions& 
   const auto work = [&](int thread) {
     SimulationInput scratch = input;
     for (int replica = thread; replica < options.replicas; replica += options.threads) {
-      const auto time = replica_time(scratch, distributions, options.seed, replica);
+      const auto time = replica_time(input, scratch, distributions, options, replica);
       if (!time) {
         errors[static_cast<std::size_t>(thread)] = time.error();
         return;

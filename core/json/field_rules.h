@@ -12,6 +12,7 @@
 #include "core/cluster.h"
 #include "core/model_graph.h"
 #include "core/schedule.h"
+#include "core/simulation.h"
 #include "core/timeline.h"
 
 namespace headrace {
@@ -72,6 +73,19 @@ struct TextForm<Duplex> {
   static std::optional<Duplex> from(std::string_view text) {
     if (text == "full") return Duplex::kFull;
     if (text == "half") return Duplex::kHalf;
+    return std::nullopt;
+  }
+};
+
+template <>
+struct TextForm<Cause> {
+  static constexpr std::string_view kName = "one of start, device, message, partner";
+  static constexpr std::string_view kExample = "\"message\"";
+  static std::string to(Cause cause) { return std::string(name_of(cause)); }
+  static std::optional<Cause> from(std::string_view text) {
+    for (const Cause cause : {Cause::kStart, Cause::kDevice, Cause::kMessage, Cause::kPartner}) {
+      if (name_of(cause) == text) return cause;
+    }
     return std::nullopt;
   }
 };

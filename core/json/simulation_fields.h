@@ -29,6 +29,26 @@ void describe(At& at, Of<Band> auto& band) {
 }
 
 template <typename At>
+void describe(At& at, Of<Goodput> auto& goodput) {
+  at.required("availability", goodput.availability, Range{.low = 0, .high = 1});
+  at.required("effective_iteration_s", goodput.effective_iteration);
+  at.required("band", goodput.band);
+  at.required("checkpoint_interval_s", goodput.checkpoint_interval);
+  at.required("best_interval_s", goodput.best_interval);
+}
+
+template <typename At>
+void describe(At& at, Of<CausalStep> auto& step) {
+  int device = number_of(step.device);
+  at.required("device", device);
+  if constexpr (At::kReads) step.device = DeviceId{device};
+  at.required("action", step.action);
+  at.required("start_s", step.start);
+  at.required("end_s", step.end);
+  at.required("cause", step.cause);
+}
+
+template <typename At>
 void describe(At& at, Of<DeviceReport> auto& device) {
   at.required("busy_s", device.busy);
   at.required("exposed_communication_s", device.exposed_communication);
@@ -66,6 +86,8 @@ void describe_summary(At& at, Of<Simulation> auto& simulation) {
 template <typename At>
 void describe_band_and_path(At& at, Of<Simulation> auto& simulation) {
   at.optional("band", simulation.band);
+  at.optional("goodput", simulation.goodput);
+  at.optional("explanation", simulation.explanation);
   at.defaulted("critical_path", simulation.critical_path);
   if constexpr (At::kReads) {
     if (at.place().failed()) return;

@@ -51,7 +51,7 @@ TEST_CASE("a bare number is a usage error that names the units") {
   REQUIRE_FALSE(time.has_value());
   CHECK(time.error().code == ErrorCode::kUsage);
   CHECK(to_string(time.error()) ==
-        "--latency: '5' has no unit\n  fix: write it like 3.2ms; units: s, ms, us, ns, min");
+        "--latency: '5' has no unit\n  fix: write it like 3.2ms; units: s, ms, us, ns, min, h");
 }
 
 TEST_CASE("what is no quantity is refused for its reason") {

@@ -57,11 +57,45 @@ TEST_CASE("a pipeline of random stages is slower than one of their means") {
         simulated_iteration(input).value() * 1.05);
 }
 
+TEST_CASE("measured samples are drawn as they are") {
+  SimulationInput input = single_stage(0.3, 1);
+  input.samples[0] = {{Seconds{1}, Seconds{2}, Seconds{9}}};
+  const Band band = iteration_band(input, {.replicas = 2000}).value();
+  CHECK(band.low == Seconds{1});
+  CHECK(band.median == Seconds{2});
+  CHECK(band.high == Seconds{9});
+}
+
+TEST_CASE("times that are given action by action are kept") {
+  SimulationInput input = single_stage(0.3, 2);
+  input.durations[0] = {Seconds{3}, Seconds{4}};
+  const Band band = iteration_band(input, {.replicas = 20}).value();
+  CHECK(band.low == Seconds{7});
+  CHECK(band.high == Seconds{7});
+}
+
+TEST_CASE("a straggler slows its device in the share of the iterations that it is given") {
+  const SimulationInput input = testing::uniform_input("gpipe", 1, 4, {.backward = 0});
+  const Slowdown often = {.probability = 0.6, .factor = 3};
+  const Band band = iteration_band(input, {.replicas = 2000, .straggler = often}).value();
+  CHECK(band.low == Seconds{4});
+  CHECK(band.median == Seconds{12});
+}
+
+TEST_CASE("slow links slow the messages and nothing else") {
+  const SimulationInput input = testing::uniform_input("1f1b", 2, 1, {.hop = 1});
+  const Slowdown always = {.probability = 1, .factor = 5};
+  const Band band = iteration_band(input, {.replicas = 3, .slow_link = always}).value();
+  CHECK(band.median == simulated_iteration(input).value() + Seconds{8});
+}
+
 TEST_CASE("options out of range are usage errors") {
   const SimulationInput input = single_stage(0.3, 1);
   CHECK(iteration_band(input, {.replicas = 0}).error().code == ErrorCode::kUsage);
   CHECK(iteration_band(input, {.coverage = 1}).error().code == ErrorCode::kUsage);
   CHECK(iteration_band(input, {.threads = 0}).error().code == ErrorCode::kUsage);
+  CHECK(iteration_band(input, {.straggler = {0.5, 0.5}}).error().code == ErrorCode::kUsage);
+  CHECK(iteration_band(input, {.slow_link = {1.5, 2}}).error().code == ErrorCode::kUsage);
 }
 
 TEST_SUITE_END();

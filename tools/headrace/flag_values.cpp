@@ -132,6 +132,12 @@ ValueReader bytes_into(std::optional<Bytes>& target) {
   };
 }
 
+ValueReader sizes_into(std::vector<Bytes>& target) {
+  return [&target](const std::string& text, const std::string& where) {
+    return store(target, quantities<Bytes>(text, where, bytes_from_text));
+  };
+}
+
 ValueReader bandwidth_into(std::optional<BytesPerSecond>& target) {
   return [&target](const std::string& text, const std::string& where) {
     return store(target, bandwidth_from_text(text, where));

@@ -39,7 +39,8 @@ void Flags::add(const std::string& name, const std::string& value_name, ValueRea
                     .value_name = value_name,
                     .help = help,
                     .reader = std::move(reader),
-                    .common = common_});
+                    .common = common_,
+                    .subject = common_ ? "" : subject_});
 }
 
 void Flags::add_switch(const std::string& name, bool& target, const std::string& help) {
@@ -51,7 +52,11 @@ void Flags::add_switch(const std::string& name, bool& target, const std::string&
     target = text == "true";
     return {};
   };
-  flags_.push_back({.name = name, .help = help, .reader = reader, .common = common_});
+  flags_.push_back({.name = name,
+                    .help = help,
+                    .reader = reader,
+                    .common = common_,
+                    .subject = common_ ? "" : subject_});
 }
 
 void Flags::add_positional(const std::string& name, ValueReader reader, const std::string& help,
@@ -157,7 +162,8 @@ Result<void> Flags::apply(std::span<const Setting> settings, const std::string& 
       if (section == verb_) key.remove_prefix(dot + 1);
     }
     Flag* flag = find(key);
-    if (flag == nullptr || key == "config" || key == "dump-config" || key == "help") {
+    if (flag == nullptr || key == "config" || key == "dump-config" || key == "help" ||
+        key == "help-all") {
       return Failure({.code = ErrorCode::kBadInput,
                       .what = fmt::format("unknown setting '{}'{}", setting.name,
                                           did_you_mean(key, candidates)),
@@ -228,18 +234,39 @@ std::string Flags::to_config() const {
   return fmt::format("{{\n{}\n}}\n", fmt::join(lines, ",\n"));
 }
 
-std::string Flags::help() const {
+std::string Flags::subject_names() const {
+  constexpr std::size_t kColumns = 100;
+  std::string text;
+  std::string line = "more, see --help-all:";
+  for (const Flag& flag : flags_) {
+    if (flag.subject.empty()) continue;
+    if (line.size() + 1 + flag.name.size() > kColumns) {
+      text += line + "\n";
+      line = " ";
+    }
+    line += " " + flag.name;
+  }
+  const bool any = std::ranges::any_of(flags_, [](const Flag& f) { return !f.subject.empty(); });
+  return any ? text + line + "\n" : "";
+}
+
+std::string Flags::help(bool all) const {
   std::string positionals;
   std::string body;
+  std::string subject;
   std::vector<std::string> common;
   for (const Flag& flag : flags_) {
     const std::string left =
         flag.positional || flag.value_name.empty() ? flag.name : flag.name + " " + flag.value_name;
     if (flag.common) {
+      if (flag.name == "--help-all") continue;  // Named where there is more to see.
       const std::string name = flag.name.substr(0, flag.name.find(','));
       common.push_back(flag.value_name.empty() ? name : name + " " + flag.value_name);
       continue;
     }
+    if (!flag.subject.empty() && !all) continue;
+    if (flag.subject != subject) body += flag.subject + ":\n";
+    subject = flag.subject;
     body += help_line(left, flag.help);
     if (!flag.positional) continue;
     const std::string shown = flag.name + (flag.repeatable ? "..." : "");
@@ -248,6 +275,7 @@ std::string Flags::help() const {
   std::string text =
       fmt::format("usage: headrace {}{} [flags]\n{}\n", verb_, positionals, summary_);
   text += body;
+  if (!all) text += subject_names();
   text +=
       fmt::format("every command: {} (see headrace --help)\nexamples:\n", fmt::join(common, "  "));
   for (const std::string& example : examples_) text += "  " + example + "\n";

@@ -32,6 +32,9 @@ class Flags {
                       bool required = true);
   /// One value or more.
   void add_positional_list(const std::string& name, ValueReader reader, const std::string& help);
+  /// Flags declared from here on are for one subject ("links and clocks"): the help only names
+  /// them, --help-all explains them.
+  void begin_subject(std::string title) { subject_ = std::move(title); }
   /// Flags declared from here on belong to every command and are listed in one line.
   void begin_common() { common_ = true; }
   /// A command line that works as it stands; it is run in the tests.
@@ -51,8 +54,8 @@ class Flags {
 
   /// Everything that was given, as a configuration file in JSON.
   [[nodiscard]] std::string to_config() const;
-  /// One screen: usage, flags, two examples.
-  [[nodiscard]] std::string help() const;
+  /// One screen: usage, flags, two examples; with `all` every subject's flags explained.
+  [[nodiscard]] std::string help(bool all = false) const;
 
  private:
   struct Flag {
@@ -64,6 +67,7 @@ class Flags {
     bool required = false;
     bool repeatable = false;
     bool common = false;
+    std::string subject = {};
     std::vector<std::string> values = {};
     std::string source = {};  ///< The configuration file the values come from.
   };
@@ -72,10 +76,12 @@ class Flags {
   Flag* find(std::string_view key);
   Result<void> refuse_extras(const std::vector<std::string>& extras) const;
   static Result<void> convert(const Flag& flag);
+  [[nodiscard]] std::string subject_names() const;
 
   std::string verb_;
   std::string summary_;
   bool common_ = false;
+  std::string subject_;
   std::vector<Flag> flags_;
   std::vector<std::string> examples_;
 };

@@ -43,6 +43,7 @@ constexpr std::string_view kHelpTail = R"(every command:
   --quiet, -v           no progress and notes; also what is read, written and started
   --config FILE         settings in JSON, TOML or INI, named as the flags; flags win
   --dump-config         print the settings in effect as JSON, and do nothing else
+  --help, --help-all    one screen; all flags of a command by subject
 exit status: 0 ok  1 internal  2 usage  3 bad input  4 infeasible  5 beyond tolerance
              6 deadlock or timeout  7 not available here  130 interrupted
 examples:
@@ -55,6 +56,7 @@ struct CommonOptions {
   std::string config_file;
   bool dump_config = false;
   bool help = false;
+  bool help_all = false;
 };
 
 void declare_common(Flags& flags, CommonOptions& options) {
@@ -66,6 +68,7 @@ void declare_common(Flags& flags, CommonOptions& options) {
   flags.add("--config", "FILE", text_into(options.config_file), "");
   flags.add_switch("--dump-config", options.dump_config, "");
   flags.add_switch("-h,--help", options.help, "");
+  flags.add_switch("--help-all", options.help_all, "");
 }
 
 /// "schedules: a b c" in lines that fit a terminal of 100 columns.
@@ -115,7 +118,7 @@ Result<const Command*> command_named(const std::string& name) {
 Result<void> read_flags(Flags& flags, CommonOptions& common,
                         const std::vector<std::string>& arguments) {
   if (auto ok = flags.parse(arguments); !ok) return ok;
-  if (auto ok = flags.convert_common(); !ok || common.help) return ok;
+  if (auto ok = flags.convert_common(); !ok || common.help || common.help_all) return ok;
   if (!common.config_file.empty()) {
     const auto settings = read_settings(common.config_file);
     if (!settings) return Failure(settings.error());
@@ -132,7 +135,7 @@ Result<void> perform(const Command& command, const std::vector<std::string>& arg
   const Action action = command.declare(flags);
   declare_common(flags, common);
   if (auto ok = read_flags(flags, common, arguments); !ok) return ok;
-  if (common.help) return print(flags.help());
+  if (common.help || common.help_all) return print(flags.help(common.help_all));
   if (common.dump_config) return print(flags.to_config());
   Console console(common.output);
   auto done = action(console);

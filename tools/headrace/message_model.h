@@ -1,4 +1,4 @@
-// What a simulation assumes beyond stage times: how messages behave, how times scatter.
+// What a simulation assumes beyond stage times: messages, overlap, scatter, failures.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 
 #include "core/result.h"
 #include "simulator/simulate.h"
+#include "simulator/uncertainty.h"
 #include "tools/headrace/flags.h"
 
 namespace headrace::cli {
@@ -13,15 +14,28 @@ namespace headrace::cli {
 struct SimulationChoice {
   std::string communication = "async";
   std::string streams = "unlimited";
+  bool contention = false;
+  std::optional<double> slowdown;       ///< Of compute while its device communicates.
+  std::optional<double> overlap_share;  ///< Of F + B that an overlapped pair takes.
+  bool recompute = false;
   std::optional<int> replicas;  ///< Absent: no band.
   std::optional<int> seed;
+  Slowdown straggler;
+  Slowdown slow_link;
+  std::optional<Seconds> time_between_failures;
+  std::optional<Seconds> checkpoint_interval;
+  std::optional<Seconds> checkpoint_cost;
+  std::optional<Seconds> restart_cost;
+  std::string explain;
 };
 
-/// Declares --communication, --streams, --replicas and --seed.
+/// Declares --communication, --replicas, --explain and, by subject, the rest.
 void add_simulation_flags(Flags& flags, SimulationChoice& choice);
 
-/// Simulates under the chosen model; with replicas the report has a 90 % band. Fails like
-/// `simulate` and `iteration_band`, and with kUsage on --seed without --replicas.
-Result<SimulationOutcome> simulate_chosen(SimulationInput input, const SimulationChoice& choice);
+/// Simulates under the chosen model; with replicas the report has a 90 % band, with failures what
+/// a long run loses. `cluster`, where there is one, says which links are shared. Fails like
+/// `simulate`, `iteration_band` and `goodput`, and with kUsage on flags that change nothing.
+Result<SimulationOutcome> simulate_chosen(SimulationInput input, const SimulationChoice& choice,
+                                          const Cluster* cluster = nullptr);
 
 }  // namespace headrace::cli

@@ -125,7 +125,7 @@ Result<SimulationOutcome> simulate_plan(const ScheduledPlan& scheduled,
                                         const SimulationChoice& choice) {
   auto input = simulation_input(scheduled.plan, scheduled.schedule);
   if (!input) return Failure(input.error());
-  return simulate_chosen(*std::move(input), choice);
+  return simulate_chosen(*std::move(input), choice, &scheduled.plan.inputs.cluster);
 }
 
 Result<SimulationOutcome> predict_plan(const ScheduledPlan& scheduled) {

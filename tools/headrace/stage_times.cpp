@@ -86,6 +86,25 @@ Result<std::vector<Seconds>> times_per_stage(const std::vector<Seconds>& times, 
   return per_stage(times, stages, flag);
 }
 
+Result<void> fill_details(std::vector<StageCost>& stages, const StageTimes& times) {
+  const auto count = static_cast<int>(stages.size());
+  const auto fill = [&](const auto& list, std::string_view flag, auto store) -> Result<void> {
+    if (list.empty()) return {};
+    const auto each = per_stage(list, count, flag);
+    if (!each) return Failure(each.error());
+    for (std::size_t s = 0; s < stages.size(); ++s) store(stages[s], (*each)[s]);
+    return {};
+  };
+  auto ok = fill(times.state, "--state", [](StageCost& stage, Bytes size) {
+    stage.fixed.parameters = size;  // Not told apart; the report shows one item.
+  });
+  if (!ok) return ok;
+  ok = fill(times.message, "--message", [](StageCost& stage, Bytes size) { stage.output = size; });
+  if (!ok) return ok;
+  return fill(times.reduce_gradient, "--gradient-reduce",
+              [](StageCost& stage, Seconds time) { stage.reduce_gradient = time; });
+}
+
 Result<std::vector<StageCost>> stage_costs(const StageTimes& times, const ScheduleChoice& choice,
                                            const Schedule& schedule) {
   const int model_stages = schedule.stages / schedule.pipelines;
@@ -104,6 +123,7 @@ Result<std::vector<StageCost>> stage_costs(const StageTimes& times, const Schedu
         times.weight_grad.empty() ? (*backward)[s] * *choice.weight_grad_share : (*weight_grad)[s];
     if (auto ok = split_backward(stages.back(), weight, s); !ok) return Failure(ok.error());
   }
+  if (auto ok = fill_details(stages, times); !ok) return Failure(ok.error());
   const double share = static_cast<double>(schedule.devices) / model_stages;
   if (auto ok = fill_activations(stages, times, share); !ok) {
     return Failure(ok.error());
@@ -146,6 +166,21 @@ void add_stage_flags(Flags& flags, StageTimes& times) {
             "kept per micro-batch: units (default 1) or bytes, 4GB");
 }
 
+void add_stage_detail_flags(Flags& flags, StageTimes& times) {
+  flags.begin_subject("without PLAN: memory and the end of an iteration");
+  flags.add("--state", "LIST", sizes_into(times.state),
+            "weights, gradients and optimizer state of each stage: 4GB");
+  flags.add("--message", "LIST", sizes_into(times.message),
+            "output of each stage, held while it travels: 32MB");
+  flags.add("--memory", "SIZE", bytes_into(times.memory), "of each device: 80GiB");
+  flags.add("--gradient-reduce", "LIST", times_into(times.reduce_gradient),
+            "all-reduce of each stage's gradients over its data replicas: 5ms");
+  flags.add("--tied-reduce", "TIME", time_into(times.reduce_tied),
+            "all-reduce of weights that the first and last stage share");
+  flags.add("--optimizer-step", "TIME", time_into(times.optimizer_step),
+            "update of the weights, once an iteration");
+}
+
 std::optional<std::string> given_stage_flag(const StageTimes& times) {
   if (times.stages) return "--stages";
   if (!times.forward.empty()) return "--forward";
@@ -154,6 +189,12 @@ std::optional<std::string> given_stage_flag(const StageTimes& times) {
   if (times.hop) return "--hop";
   if (times.virtual_stages) return "--virtual";
   if (times.activation) return "--activation";
+  if (!times.state.empty()) return "--state";
+  if (!times.message.empty()) return "--message";
+  if (times.memory) return "--memory";
+  if (!times.reduce_gradient.empty()) return "--gradient-reduce";
+  if (times.reduce_tied) return "--tied-reduce";
+  if (times.optimizer_step) return "--optimizer-step";
   return std::nullopt;
 }
 
@@ -165,10 +206,15 @@ Result<SimulationInput> input_from_flags(const StageTimes& times, const Schedule
   if (!stages) return Failure(stages.error());
   std::vector<Seconds> hops(stages->size(), times.hop.value_or(Seconds{0}));
   hops.back() = Seconds{0};
-  return SimulationInput{.schedule = *std::move(schedule),
-                         .stages = *std::move(stages),
-                         .hop_forward = hops,
-                         .hop_backward = hops};
+  SimulationInput input{.schedule = *std::move(schedule),
+                        .stages = *std::move(stages),
+                        .hop_forward = hops,
+                        .hop_backward = hops,
+                        .optimizer = times.optimizer_step.value_or(Seconds{0})};
+  const int last = input.schedule.stages / input.schedule.pipelines - 1;
+  if (times.reduce_tied && last > 0) input.tied = {{{0, last}, *times.reduce_tied}};
+  if (times.memory) input.capacity.assign(input.schedule.rows.size(), times.memory);
+  return input;
 }
 
 }  // namespace headrace::cli

@@ -20,10 +20,18 @@ struct StageTimes {
   std::vector<Seconds> weight_grad;
   std::optional<Seconds> hop;
   std::optional<ActivationList> activation;  ///< Absent: 1 / V, a device's share of a stage.
+  std::vector<Bytes> state;
+  std::vector<Bytes> message;
+  std::optional<Bytes> memory;
+  std::vector<Seconds> reduce_gradient;
+  std::optional<Seconds> reduce_tied;
+  std::optional<Seconds> optimizer_step;
 };
 
-/// Declares --stages, --virtual, --forward, --backward, --weight-grad, --hop and --activation.
+/// Declares --stages, --virtual, --forward, --backward, --weight-grad, --hop and --activation, and
+/// by subject what fills the memory and what an iteration ends with.
 void add_stage_flags(Flags& flags, StageTimes& times);
+void add_stage_detail_flags(Flags& flags, StageTimes& times);
 
 /// The first of these flags that was given, for the message that they do not go with a plan.
 std::optional<std::string> given_stage_flag(const StageTimes& times);
