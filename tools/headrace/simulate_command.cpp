@@ -96,10 +96,11 @@ Action simulate_command(Flags& flags) {
   add_schedule_flags(flags, options->schedule);
   add_stage_flags(flags, options->times);
   flags.add("--trace", "FILE", text_into(options->trace_file), "timeline that Perfetto opens");
-  flags.add("--timeline", "FILE", text_into(options->timeline_file), "timeline document");
-  flags.add("--csv", "FILE", text_into(options->csv_file), "the schedule in PyTorch's CSV");
   add_simulation_flags(flags, options->model);
   add_stage_detail_flags(flags, options->times);
+  flags.begin_subject("files");
+  flags.add("--timeline", "FILE", text_into(options->timeline_file), "timeline document");
+  flags.add("--csv", "FILE", text_into(options->csv_file), "the schedule in PyTorch's CSV");
   flags.add_example("headrace simulate --stages 4 --micro-batches 8 --forward 1ms --backward 2ms");
   flags.add_example(
       "headrace simulate --stages 3 --micro-batches 4 --forward 3,2,1ms --backward 6,4,2ms --hop "
