@@ -29,6 +29,14 @@ struct PlanStage {
   friend bool operator==(const PlanStage&, const PlanStage&) = default;
 };
 
+/// Weights that several stages share, each with a copy: their gradients are added up once an
+/// iteration.
+struct TiedWeights {
+  std::vector<int> stages;  ///< At least two, ascending.
+  Bytes gradient{0};
+  friend bool operator==(const TiedWeights&, const TiedWeights&) = default;
+};
+
 /// Degrees of parallelism; devices used = pipeline x data x tensor.
 struct Parallel {
   int pipeline = 1;
@@ -83,6 +91,7 @@ struct Plan {
   std::string optimizer = {};
   Duration optimizer_step = {};  ///< Slowest stage's share, once per iteration.
   std::vector<PlanStage> stages;
+  std::vector<TiedWeights> tied = {};
   Seconds bottleneck{0};  ///< Forward + backward of the slowest stage.
   Seconds bound{0};       ///< No plan's objective can be below this.
   double gap = 0;         ///< objective value / bound - 1.

@@ -212,7 +212,7 @@ std::vector<std::string> notes_of(const Plan& plan, const Profile& profile, cons
     notes.push_back(
         fmt::format("'{}' on stage {} and '{}' on stage {} are tied: both keep a copy, and {} "
                     "bytes of gradient "
-                    "are all-reduced once per step, which the iteration time leaves out",
+                    "are all-reduced once per step",
                     tie.first_layer, tie.first_stage, tie.second_layer, tie.second_stage,
                     tie.gradient.value()));
   }

@@ -106,6 +106,9 @@ Plan PlanBuilder::plan_of(const Borders& borders) const {
     if (step.mean > plan.optimizer_step.mean) plan.optimizer_step = step;
     plan.stages.push_back(std::move(stage));
   }
+  for (const SplitTie& tie : split_ties(profile_.graph, borders)) {
+    plan.tied.push_back({.stages = {tie.first_stage, tie.second_stage}, .gradient = tie.gradient});
+  }
   return plan;
 }
 
@@ -137,6 +140,10 @@ Result<ScoreBook::Entry> ScoreBook::score(const Plan& plan) {
     append(key, stage.input_grad);
     append(key, stage.weight_grad);
     key.push_back(static_cast<double>(stage.output.value()));
+  }
+  for (const TiedWeights& tied : plan.tied) {
+    key.insert(key.end(), tied.stages.begin(), tied.stages.end());
+    key.push_back(static_cast<double>(tied.gradient.value()));
   }
   if (const auto found = known_.find(key); found != known_.end()) {
     return Entry{.iteration = found->second, .fresh = false};

@@ -9,8 +9,8 @@
 namespace headrace {
 namespace {
 
-/// Position in the cluster of the device that runs a stage (its first replica).
-Result<DeviceId> device_of(const Plan& plan, std::size_t stage) {
+/// Positions in the cluster of the devices that run a stage, one per replica.
+Result<std::vector<DeviceId>> devices_of(const Plan& plan, std::size_t stage) {
   const std::string where = fmt::format("/stages/{}/devices", stage);
   if (plan.stages[stage].devices.empty()) {
     return Failure({.code = ErrorCode::kBadInput,
@@ -18,15 +18,20 @@ Result<DeviceId> device_of(const Plan& plan, std::size_t stage) {
                     .where = where,
                     .fix = "name one device of the cluster"});
   }
-  const std::string& id = plan.stages[stage].devices.front();
   const auto& devices = plan.inputs.cluster.devices;
-  const auto found = std::ranges::find(devices, id, &Device::id);
-  if (found != devices.end()) return DeviceId{static_cast<int>(found - devices.begin())};
-  return Failure({.code = ErrorCode::kBadInput,
-                  .what = fmt::format("stage {} stands on device '{}', which is not in the cluster",
-                                      stage, id),
-                  .where = where,
-                  .fix = "name one device of the cluster"});
+  std::vector<DeviceId> places;
+  for (const std::string& id : plan.stages[stage].devices) {
+    const auto found = std::ranges::find(devices, id, &Device::id);
+    if (found == devices.end()) {
+      return Failure({.code = ErrorCode::kBadInput,
+                      .what = fmt::format(
+                          "stage {} stands on device '{}', which is not in the cluster", stage, id),
+                      .where = where,
+                      .fix = "name one device of the cluster"});
+    }
+    places.push_back(DeviceId{static_cast<int>(found - devices.begin())});
+  }
+  return places;
 }
 
 std::optional<Seconds> mean_of(const std::optional<Duration>& duration) {
@@ -52,6 +57,51 @@ StageCost cost_of(const PlanStage& stage, int virtual_stages) {
           .saved_activation = stage.saved_activation,
           .output = stage.output,
           .fixed = fixed};
+}
+
+/// A ring all-reduce over devices of the cluster, at the pace of its slowest link:
+/// 2 (n - 1) steps of bytes / n each.
+Seconds all_reduce_time(const Cluster& cluster, const std::vector<DeviceId>& devices, Bytes size) {
+  const auto count = static_cast<double>(devices.size());
+  Seconds slowest{0};
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const DeviceId from = devices[i];
+    const DeviceId to = devices[(i + 1) % devices.size()];
+    const LinkSpeed link = cluster.link_between(from, to);
+    Seconds step = link.latency;
+    if (link.bandwidth > BytesPerSecond{0}) step += size / link.bandwidth * (1 / count);
+    slowest = std::max(slowest, step);
+  }
+  return slowest * (2 * (count - 1));
+}
+
+/// Gradient reductions: over the data replicas of a stage, between stages that share weights, and
+/// between the replicas of a two-way schedule.
+Result<void> fill_reductions(const Plan& plan, SimulationInput& input) {
+  const Cluster& cluster = plan.inputs.cluster;
+  const auto stages = static_cast<int>(plan.stages.size());
+  for (std::size_t s = 0; s < input.stages.size(); ++s) {
+    const PlanStage& stage = plan.stages[s % plan.stages.size()];
+    if (stage.devices.size() < 2) continue;
+    const auto replicas = devices_of(plan, s % plan.stages.size());
+    if (!replicas) return Failure(replicas.error());
+    input.stages[s].reduce_gradient = all_reduce_time(cluster, *replicas, stage.memory.gradients);
+  }
+  const auto add = [&](const std::vector<int>& tied, Bytes gradient) {
+    std::vector<DeviceId> devices;
+    for (const int s : tied) {
+      const DeviceId device =
+          input.place[index_of(input.schedule.device_of_stage[static_cast<std::size_t>(s)])];
+      if (std::ranges::find(devices, device) == devices.end()) devices.push_back(device);
+    }
+    if (devices.size() < 2) return;
+    input.tied.push_back({.stages = tied, .time = all_reduce_time(cluster, devices, gradient)});
+  };
+  for (const TiedWeights& tied : plan.tied) add(tied.stages, tied.gradient);
+  for (int s = 0; s < stages && input.schedule.pipelines > 1; ++s) {
+    add({s, s + stages}, plan.stages[static_cast<std::size_t>(s)].memory.gradients);
+  }
+  return {};
 }
 
 /// What a device may hold: the least of what the plan says for its stages and the cluster for it.
@@ -87,9 +137,9 @@ Result<SimulationInput> simulation_input(const Plan& plan, Schedule schedule) {
   // Where the schedule's devices stand in the cluster: the plan says it for the first replica.
   std::vector<DeviceId> place(input.schedule.rows.size());
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-    const auto device = device_of(plan, s);
-    if (!device) return Failure(device.error());
-    place[index_of(input.schedule.device_of_stage[s])] = *device;
+    const auto devices = devices_of(plan, s);
+    if (!devices) return Failure(devices.error());
+    place[index_of(input.schedule.device_of_stage[s])] = devices->front();
   }
   input.place = place;
   fill_capacities(plan, input);
@@ -108,6 +158,7 @@ Result<SimulationInput> simulation_input(const Plan& plan, Schedule schedule) {
     input.hop_forward[s] = transfer_time(cluster.link_between(from, to), input.stages[s].output);
     input.hop_backward[s] = transfer_time(cluster.link_between(to, from), input.stages[s].output);
   }
+  if (auto ok = fill_reductions(plan, input); !ok) return Failure(ok.error());
   return input;
 }
 

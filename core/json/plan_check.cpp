@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -31,6 +32,7 @@ class PlanChecker {
       check_recompute(at, plan_.stages[s]);
     }
     check_boundaries();
+    check_tied();
   }
 
  private:
@@ -86,6 +88,26 @@ class PlanChecker {
       Place(at, i).fail(
           fmt::format("layer '{}' is not in this stage", printable(stage.recompute[i])),
           "recompute only layers of the stage");
+    }
+  }
+
+  void check_tied() {
+    const Place list(root_, "tied_weights");
+    for (std::size_t i = 0; i < plan_.tied.size() && !root_.failed(); ++i) {
+      const Place at(list, i);
+      const std::vector<int>& stages = plan_.tied[i].stages;
+      if (stages.size() < 2 || !std::ranges::is_sorted(stages, std::less_equal<>{})) {
+        Place(at, "stages")
+            .fail("tied weights need two stages or more, ascending",
+                  "list every stage that has a copy once");
+      } else if (stages.front() < 0 ||
+                 static_cast<std::size_t>(stages.back()) >= plan_.stages.size()) {
+        Place(at, "stages")
+            .fail(fmt::format("stage {}, there are {}",
+                              stages.front() < 0 ? stages.front() : stages.back(),
+                              plan_.stages.size()),
+                  "use stages 0 to S - 1");
+      }
     }
   }
 

@@ -79,6 +79,12 @@ void describe(At& at, Of<Parallel> auto& parallel) {
 }
 
 template <typename At>
+void describe(At& at, Of<TiedWeights> auto& tied) {
+  at.required("stages", tied.stages);
+  at.required("gradient_bytes", tied.gradient);
+}
+
+template <typename At>
 void describe(At& at, Of<Baseline> auto& baseline) {
   at.required("name", baseline.name);
   at.optional("iteration_s", baseline.iteration);
@@ -140,6 +146,7 @@ void describe(At& at, Of<Plan> auto& plan) {
     stage_at.derived("stage", index);
     describe_stage(stage_at, stage);
   });
+  at.optional("tied_weights", plan.tied);
   at.required("bottleneck_s", plan.bottleneck);
   at.required("bound_s", plan.bound);
   at.required("gap", plan.gap);
