@@ -252,6 +252,19 @@ bool has_communication(const Schedule& schedule) {
   });
 }
 
+ScheduleTraits traits_of(const Schedule& schedule) {
+  std::uint32_t kinds = 0;
+  for (const std::vector<Action>& row : schedule.rows) {
+    for (const Action& action : row) kinds |= 1U << static_cast<std::uint32_t>(action.kind);
+  }
+  const auto has = [&](ActionKind kind) {
+    return (kinds >> static_cast<std::uint32_t>(kind) & 1U) != 0;
+  };
+  return {.messages = has(ActionKind::kSendForward) || has(ActionKind::kRecvForward) ||
+                      has(ActionKind::kSendBackward) || has(ActionKind::kRecvBackward),
+          .split_backward = has(ActionKind::kInputGrad)};
+}
+
 bool has_messages(const Schedule& schedule) {
   return std::ranges::any_of(schedule.rows, [](const std::vector<Action>& row) {
     return std::ranges::any_of(row, [](const Action& a) { return is_message(a.kind); });

@@ -120,6 +120,13 @@ struct MicrobatchRange {
 /// What `stage` runs: replica k of R has [k M / R, (k + 1) M / R), rounded down.
 MicrobatchRange microbatches_of(const Schedule& schedule, int stage);
 
+/// What occurs in a schedule, found in one pass over its actions.
+struct ScheduleTraits {
+  bool messages = false;        ///< Some send or receive.
+  bool split_backward = false;  ///< Some I.
+};
+ScheduleTraits traits_of(const Schedule& schedule);
+
 /// True when some action is a send, a receive or a collective.
 bool has_communication(const Schedule& schedule);
 

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,38 +18,33 @@
 namespace headrace {
 namespace {
 
-constexpr double kNotYet = -1;
-
 /// A message that a device waits for: the output (forward) or the input gradient (backward) of one
 /// stage and micro-batch, as one number. kNothing where the action waits for nobody.
 using Message = std::int64_t;
 constexpr Message kNothing = -1;
+constexpr std::ptrdiff_t kLookAhead = 32;
 constexpr std::uint32_t kNobody = 0xffffffff;
 
-/// Devices that can go on, in groups of neighbours: one group is worked off before the next is
-/// looked at, so that what it touches stays in the cache. The times do not depend on the order.
-class ReadyDevices {
+/// When every message arrives. Times are kept with their sign turned, so that memory that the
+/// system hands out as zeros says "not yet" and is touched once only.
+class Arrivals {
  public:
-  explicit ReadyDevices(std::size_t devices) : groups_(devices / kGroup + 1) {}
+  explicit Arrivals(std::size_t messages)
+      : times_(static_cast<double*>(std::calloc(messages, sizeof(double)))) {
+    if (times_ == nullptr) throw std::bad_alloc();
+  }
 
-  void add(std::size_t device) {
-    groups_[device / kGroup].push_back(static_cast<std::uint32_t>(device));
-    ++count_;
-  }
-  std::optional<std::size_t> take() {
-    if (count_ == 0) return std::nullopt;
-    while (groups_[current_].empty()) current_ = current_ + 1 == groups_.size() ? 0 : current_ + 1;
-    --count_;
-    const std::size_t device = groups_[current_].back();
-    groups_[current_].pop_back();
-    return device;
-  }
+  [[nodiscard]] bool known(Message message) const { return std::signbit(times_.get()[message]); }
+  [[nodiscard]] double time(Message message) const { return -times_.get()[message]; }
+  void set(Message message, double time) { times_.get()[message] = -time; }
+  /// Fetches what will be set when the sender has come some micro-batches further.
+  void prefetch(Message message) const { __builtin_prefetch(times_.get() + message + 24, 1); }
 
  private:
-  static constexpr std::size_t kGroup = 32;
-  std::vector<std::vector<std::uint32_t>> groups_;
-  std::size_t current_ = 0;
-  std::size_t count_ = 0;
+  struct Free {
+    void operator()(double* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<double, Free> times_;
 };
 
 /// Runs the rows as far as messages allow, device by device, until all are done or all wait.
@@ -53,17 +52,16 @@ class ReadyDevices {
 template <bool kRecord>
 class Engine {
  public:
-  explicit Engine(const SimulationInput& input)
+  Engine(const SimulationInput& input, const ScheduleTraits& traits)
       : schedule_(input.schedule),
         microbatches_(schedule_.microbatches),
         message_count_(static_cast<std::int64_t>(schedule_.stages) * microbatches_),
-        explicit_sends_(has_messages(schedule_)),
-        arrival_(static_cast<std::size_t>(2 * message_count_), kNotYet),
+        explicit_sends_(traits.messages),
+        arrival_(static_cast<std::size_t>(2 * message_count_)),
         next_(schedule_.rows.size(), 0),
         clock_(schedule_.rows.size(), 0.0),
         waits_for_(schedule_.rows.size(), kNothing),
-        overlap_share_(input.overlap_share),
-        ready_(schedule_.rows.size()) {
+        overlap_share_(input.overlap_share) {
     costs_.reserve(input.stages.size());
     for (std::size_t s = 0; s < input.stages.size(); ++s) costs_.push_back(stage_costs(input, s));
     for (std::size_t kind = 0; kind < input.durations.size(); ++kind) {
@@ -73,8 +71,12 @@ class Engine {
   }
 
   Result<void> run() {
-    for (std::size_t device = schedule_.rows.size(); device-- > 0;) ready_.add(device);
-    while (const auto device = ready_.take()) advance(*device);
+    for (std::size_t device = schedule_.rows.size(); device-- > 0;) ready_.push_back(device);
+    while (!ready_.empty()) {
+      const std::size_t device = ready_.back();
+      ready_.pop_back();
+      advance(device);
+    }
     for (std::size_t device = 0; device < next_.size(); ++device) {
       if (next_[device] < schedule_.rows[device].size()) return deadlock(device);
     }
@@ -157,12 +159,11 @@ class Engine {
   bool wait_for_input(std::size_t device, const Action& action, const Costs& costs, double& now) {
     const Message needed = needed_by(action, costs);
     if (needed == kNothing) return true;
-    const double arrival = arrival_[static_cast<std::size_t>(needed)];
-    if (arrival < 0) {
+    if (!arrival_.known(needed)) {
       waits_for_[device] = needed;
       return false;
     }
-    now = std::max(now, arrival);
+    now = std::max(now, arrival_.time(needed));
     return true;
   }
 
@@ -174,6 +175,7 @@ class Engine {
     waits_for_[device] = kNothing;
     for (; next < row.size(); ++next) {
       const Action& action = row[next];
+      __builtin_prefetch(&action + kLookAhead);  // Hundreds of rows are too many for the hardware.
       if (action.overlaps_next && overlap_share_) {
         if (!run_pair(device, next, now)) break;
         ++next;
@@ -247,10 +249,11 @@ class Engine {
   }
 
   void deliver(Message message, std::uint32_t receiver, double arrival) {
-    arrival_[static_cast<std::size_t>(message)] = arrival;
+    arrival_.set(message, arrival);
+    arrival_.prefetch(message);
     if (receiver == kNobody || waits_for_[receiver] != message) return;
     waits_for_[receiver] = kNothing;
-    ready_.add(receiver);
+    ready_.push_back(receiver);
   }
 
   /// The action that would produce `message`, in schedule notation, and its device.
@@ -306,24 +309,22 @@ class Engine {
   bool explicit_sends_;
   std::vector<Costs> costs_;
   std::array<const Seconds*, kComputeKinds> durations_{};  ///< Null: as in costs_.
-  std::vector<double> arrival_;     ///< By message; kNotYet until it was sent.
+  Arrivals arrival_;                ///< By message; kNotYet until it was sent.
   std::vector<std::size_t> next_;   ///< By device: the action to run next.
   std::vector<double> clock_;       ///< By device: end of its last action.
   std::vector<Message> waits_for_;  ///< By device.
   std::optional<double> overlap_share_;
-  ReadyDevices ready_;
+  std::vector<std::size_t> ready_;  ///< Devices that can go on; the last one first.
   double makespan_ = 0;
   ActionTimes times_;
 };
 
-}  // namespace
-
-Result<void> check_costs(const SimulationInput& input) {
+Result<void> check_costs(const SimulationInput& input, const ScheduleTraits& traits) {
   const auto stages = static_cast<std::size_t>(input.schedule.stages);
   HEADRACE_CHECK(input.stages.size() == stages, "one cost per stage");
   HEADRACE_CHECK(input.hop_forward.size() == stages && input.hop_backward.size() == stages,
                  "one hop per stage");
-  if (!splits_backward(input.schedule)) return {};
+  if (!traits.split_backward) return {};
   for (std::size_t s = 0; s < stages; ++s) {
     if (input.stages[s].input_grad && input.stages[s].weight_grad) continue;
     return Failure(
@@ -335,6 +336,12 @@ Result<void> check_costs(const SimulationInput& input) {
          .fix = "profile with split backward, or assume a share: --weight-grad-share 0.5"});
   }
   return {};
+}
+
+}  // namespace
+
+Result<void> check_costs(const SimulationInput& input) {
+  return check_costs(input, traits_of(input.schedule));
 }
 
 Seconds action_duration(const SimulationInput& input, const Action& action) {
@@ -359,15 +366,17 @@ Seconds action_duration(const SimulationInput& input, const Action& action) {
 }
 
 Result<ActionTimes> time_actions(const SimulationInput& input) {
-  if (auto ok = check_costs(input); !ok) return Failure(ok.error());
-  Engine<true> engine(input);
+  const ScheduleTraits traits = traits_of(input.schedule);
+  if (auto ok = check_costs(input, traits); !ok) return Failure(ok.error());
+  Engine<true> engine(input, traits);
   if (auto ok = engine.run(); !ok) return Failure(ok.error());
   return engine.take_times();
 }
 
 Result<Seconds> time_makespan(const SimulationInput& input) {
-  if (auto ok = check_costs(input); !ok) return Failure(ok.error());
-  Engine<false> engine(input);
+  const ScheduleTraits traits = traits_of(input.schedule);
+  if (auto ok = check_costs(input, traits); !ok) return Failure(ok.error());
+  Engine<false> engine(input, traits);
   if (auto ok = engine.run(); !ok) return Failure(ok.error());
   return engine.makespan();
 }
