@@ -1,4 +1,5 @@
 // `headrace simulate`: predict one iteration of a plan, or of stage times given as flags.
+#include <map>
 #include <memory>
 #include <string>
 
@@ -6,8 +7,10 @@
 
 #include "core/json/documents.h"
 #include "core/schedule_csv.h"
+#include "interop/schedule_rules.h"
 #include "report/chrome_trace.h"
 #include "report/text_report.h"
+#include "simulator/schedule_catalogue.h"
 #include "tools/headrace/command.h"
 #include "tools/headrace/documents.h"
 #include "tools/headrace/stage_times.h"
@@ -23,6 +26,7 @@ struct SimulateOptions {
   std::string trace_file;
   std::string csv_file;
   std::string timeline_file;
+  std::string framework;
 };
 
 struct Simulated {
@@ -33,9 +37,46 @@ struct Simulated {
 constexpr const char* kAssumed =
     "note: I and W were not measured; their times are assumed from --weight-grad-share";
 
+/// Refuses what the framework of --for would refuse. `plan` is empty where flags give the stages.
+Result<void> check_framework(const SimulateOptions& options, const Schedule& schedule,
+                             const Plan* plan) {
+  const auto framework = framework_from_name(options.framework);
+  if (!framework) return {};
+  if (!options.schedule.csv_file.empty()) {
+    return Failure({.code = ErrorCode::kUsage,
+                    .what = "the rules are for schedules by name",
+                    .where = "--for",
+                    .fix = "drop --for or --schedule-csv"});
+  }
+  ScheduleUse use{.schedule = schedule.name,
+                  .devices = schedule.devices,
+                  .stages = schedule.stages / schedule.pipelines,
+                  .microbatches = schedule.microbatches};
+  std::map<std::string, std::string> parameters;
+  if (plan != nullptr) {
+    parameters = plan->schedule_parameters;
+    use.global_batch = plan->global_batch;
+    use.micro_batch_size = plan->micro_batch_size;
+    use.data = plan->parallel.data;
+  }
+  if (!options.schedule.schedule.empty()) {
+    const auto request = schedule_request_from_text(options.schedule.schedule);
+    if (!request) return Failure(request.error());
+    parameters = request->parameters;
+  }
+  // Made already, so a number.
+  if (const auto group = parameters.find("group"); group != parameters.end()) {
+    use.group = std::stoi(group->second);
+  }
+  return check_schedule(*framework, use);
+}
+
 Result<Simulated> simulate_flags(const SimulateOptions& options) {
   const auto input = input_from_flags(options.times, options.schedule);
   if (!input) return Failure(input.error());
+  if (auto ok = check_framework(options, input->schedule, nullptr); !ok) {
+    return Failure(ok.error());
+  }
   auto outcome = simulate_chosen(*input, options.model);
   if (!outcome) return Failure(outcome.error());
   return Simulated{input->schedule, *std::move(outcome)};
@@ -53,6 +94,9 @@ Result<Simulated> simulate_file(const SimulateOptions& options, const Console& c
   auto scheduled = schedule_plan(*std::move(plan), options.schedule);
   if (!scheduled) return Failure(scheduled.error());
   if (scheduled->assumed_weight_grad) console.note(kAssumed);
+  if (auto ok = check_framework(options, scheduled->schedule, &scheduled->plan); !ok) {
+    return Failure(ok.error());
+  }
   auto outcome = simulate_plan(*scheduled, options.model);
   if (!outcome) return Failure(outcome.error());
   return Simulated{std::move(scheduled->schedule), *std::move(outcome)};
@@ -96,6 +140,9 @@ Action simulate_command(Flags& flags) {
   add_schedule_flags(flags, options->schedule);
   add_stage_flags(flags, options->times);
   flags.add("--trace", "FILE", text_into(options->trace_file), "timeline that Perfetto opens");
+  flags.add("--for", "KIND",
+            choice_into(options->framework, {"megatron", "torch", "deepspeed", "zero-bubble"}),
+            "refuse what this framework refuses: megatron, torch, deepspeed, zero-bubble");
   add_simulation_flags(flags, options->model);
   add_stage_detail_flags(flags, options->times);
   flags.begin_subject("files");
