@@ -121,6 +121,26 @@ void fill_capacities(const Plan& plan, SimulationInput& input) {
 
 }  // namespace
 
+void divide_into_pieces(SimulationInput& input) {
+  const int pieces = input.schedule.pieces;
+  if (pieces == 1) return;
+  const auto divide = [&](auto& value) { value = value / pieces; };
+  for (StageCost& stage : input.stages) {
+    for (Seconds* time :
+         {&stage.forward, &stage.backward, &stage.forward_spread, &stage.backward_spread,
+          &stage.input_grad_spread, &stage.weight_grad_spread, &stage.recompute}) {
+      divide(*time);
+    }
+    if (stage.input_grad) divide(*stage.input_grad);
+    if (stage.weight_grad) divide(*stage.weight_grad);
+    for (Bytes* size :
+         {&stage.saved_activation, &stage.kept_input, &stage.stashed_gradient, &stage.output}) {
+      divide(*size);
+    }
+    divide(stage.activation);
+  }
+}
+
 Result<SimulationInput> simulation_input(const Plan& plan, Schedule schedule) {
   const auto stages = static_cast<int>(plan.stages.size());
   if (schedule.stages != stages * schedule.pipelines) {
@@ -132,7 +152,8 @@ Result<SimulationInput> simulation_input(const Plan& plan, Schedule schedule) {
   }
   SimulationInput input{.schedule = std::move(schedule), .optimizer = plan.optimizer_step.mean};
   if (plan.micro_batch_size > 0) {
-    input.global_batch = input.schedule.microbatches * plan.micro_batch_size * plan.parallel.data;
+    input.global_batch = input.schedule.microbatches / input.schedule.pieces *
+                         plan.micro_batch_size * plan.parallel.data;
   }
   // Where the schedule's devices stand in the cluster: the plan says it for the first replica.
   std::vector<DeviceId> place(input.schedule.rows.size());
@@ -148,6 +169,7 @@ Result<SimulationInput> simulation_input(const Plan& plan, Schedule schedule) {
     input.stages.push_back(
         cost_of(plan.stages[s % plan.stages.size()], std::max(1, plan.parallel.virtual_stages)));
   }
+  divide_into_pieces(input);
   input.hop_forward.assign(all, Seconds{0});
   input.hop_backward.assign(all, Seconds{0});
   for (std::size_t s = 0; s + 1 < all; ++s) {

@@ -27,6 +27,7 @@ const std::vector<Entry>& table() {
       {"1f1b", 1, one_forward_one_backward_schedule, {}},
       {"eager-1f1b", 1, eager_one_forward_one_backward_schedule, {}},
       {"interleaved", 2, interleaved_schedule, {"group"}},
+      {"group-interleaved", 2, group_interleaved_schedule, {"group"}},
       {"looped-bfs", 2, looped_breadth_first_schedule, {}},
       {"interleaved-zb", 2, interleaved_zero_bubble_schedule, {}},
       {"zb-h1", 1, zero_bubble_h1_schedule, {}},
@@ -34,6 +35,11 @@ const std::vector<Entry>& table() {
       {"dualpipe", 1, dual_pipe_schedule, {}},
       {"chimera", 1, chimera_schedule, {}},
       {"dualpipev", 2, dual_pipe_v_schedule, {}},
+      {"hanayo", 2, hanayo_schedule, {"limit"}},
+      {"seq1f1b", 1, sequence_pieces_schedule, {"pieces"}},
+      {"1f1b-overlap", 1, overlapped_schedule, {"group"}},
+      {"pipedream", 1, pipe_dream_schedule, {}},
+      {"pipedream-2bw", 1, pipe_dream_double_buffered_schedule, {}},
       {"forward-only", 1, forward_only_schedule, {}},
   };
   return entries;

@@ -59,18 +59,22 @@ Result<Seconds> reference_makespan(const SimulationInput& input) {
   SimulationInput reference = input;
   reference.communication = {};
   const int stages = input.schedule.stages / input.schedule.pipelines;
+  const int pieces = input.schedule.pieces;
   auto schedule = make_schedule({.name = "gpipe",
                                  .devices = stages,
                                  .stages = stages,
-                                 .microbatches = input.schedule.microbatches});
+                                 .microbatches = input.schedule.microbatches / pieces});
   if (!schedule) return Failure(schedule.error());
   reference.schedule = std::move(*schedule);
   const std::vector<Seconds> whole = stage_times(input);
   const auto count = static_cast<std::size_t>(stages);
   reference.stages.resize(count);
   for (std::size_t s = 0; s < count; ++s) {
-    reference.stages[s].backward = whole[s] - input.stages[s].forward;
+    reference.stages[s].forward = input.stages[s].forward * pieces;
+    reference.stages[s].backward = (whole[s] - input.stages[s].forward) * pieces;
   }
+  // One cost for all micro-batches, as the formula has it.
+  reference.durations = {};
   reference.hop_forward.assign(count, Seconds{0});
   reference.hop_backward.assign(count, Seconds{0});
   return time_makespan(reference);
@@ -81,7 +85,8 @@ Result<Formula> textbook_formula(const SimulationInput& input, Seconds makespan,
   const std::vector<Seconds> times = stage_times(input);
   Formula formula;
   const int stages = input.schedule.stages / input.schedule.pipelines;
-  formula.total = static_cast<double>(input.schedule.microbatches + stages - 1) *
+  const int pieces = input.schedule.pieces;
+  formula.total = static_cast<double>(input.schedule.microbatches / pieces + stages - 1) * pieces *
                   *std::ranges::max_element(times);
   const auto reference = reference_makespan(input);
   if (!reference) return Failure(reference.error());
@@ -123,8 +128,8 @@ void fill_memory(SimulationOutcome& outcome, const SimulationInput& input) {
 
 void fill_rates(Simulation& report, const SimulationInput& input) {
   if (report.iteration <= Seconds{0}) return;
-  report.microbatches_per_s =
-      static_cast<double>(input.schedule.microbatches) / report.iteration.value();
+  const int microbatches = input.schedule.microbatches / input.schedule.pieces;
+  report.microbatches_per_s = static_cast<double>(microbatches) / report.iteration.value();
   if (input.global_batch) {
     report.samples_per_s = static_cast<double>(*input.global_batch) / report.iteration.value();
   }
@@ -156,6 +161,7 @@ Result<SimulationOutcome> simulate_prepared(const SimulationInput& input) {
   outcome.timeline = to_timeline(input.schedule, *times);
   outcome.report = account(outcome.timeline, input.schedule.device_of_stage, input.hop_forward,
                            input.hop_backward);
+  outcome.report.microbatches = input.schedule.microbatches / input.schedule.pieces;
   outcome.report.schedule = input.schedule.name;
   outcome.report.communication = std::string(name_of(input.communication.semantics));
   IterationEnd end = iteration_end(input, *times);

@@ -90,6 +90,11 @@ Result<Seconds> simulated_iteration(const SimulationInput& input);
 /// Devices' links come from the cluster that the plan carries.
 Result<SimulationInput> simulation_input(const Plan& plan, Schedule schedule);
 
+/// Turns costs per micro-batch into costs per piece of its sequence, which are taken to be equal
+/// (of a causal model later pieces take somewhat longer). No change for schedules of whole
+/// micro-batches.
+void divide_into_pieces(SimulationInput& input);
+
 /// Busy, exposed communication, wait, idle and bubbles of any timeline, predicted or measured.
 /// Fills what a timeline can tell: makespan, span, ideal, ratios and per_device times.
 /// `hop_forward`/`hop_backward` as above separate communication from waiting; empty: all waiting.

@@ -1,6 +1,9 @@
 // The schedules that Headrace can make, one file each; schedule_catalogue.cpp holds their table.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "core/result.h"
 #include "core/schedule.h"
 #include "simulator/schedule_catalogue.h"
@@ -71,11 +74,62 @@ Result<Schedule> dual_pipe_schedule(const ScheduleRequest& request);
 /// Peak activations P / 2 + 1 … P, two copies of the weights. Needs an even P.
 Result<Schedule> chimera_schedule(const ScheduleRequest& request);
 
+/// Interleaving in groups (PipeOffload): a building block that repeats every 2 V slots. P = 2,
+/// V = 2, group 1, F = I = 1, W = 0:
+///   device 0 | 0F0  .   2F0  .   0F1 2I0 2F1 0I0 0F2 2I1 …
+///   device 1 | .   1F0  .   3F0 3I0  1F1 1I0 3F1 3I1 1F2 …
+/// In flight on device 0: 2 P chunks at group P and V = 2, fewer at P / 2. `group` <= P, default P.
+Result<Schedule> group_interleaved_schedule(const ScheduleRequest& request);
+
+/// Seq1F1B: 1F1B over `pieces` (default 4) pieces of every micro-batch's sequence; F ascending, B
+/// descending within a micro-batch. Warm-up min(P - 2 - r + pieces, M pieces); in flight on device
+/// 0: P - 1 + pieces pieces.
+Result<Schedule> sequence_pieces_schedule(const ScheduleRequest& request);
+
+/// 1F1B with F and B overlapped in the steady state: warm-up 2 (P - 1 - r) + 1, or with V stages
+/// per device Megatron-LM's interleaved order with one forward more in the warm-up. P = 2, M = 4:
+///   device 0 | F0 F1 F2 (F3;B0) B1 B2 B3
+///   device 1 | .  F0 (F1;B0) (F2;B1) (F3;B2) B3
+Result<Schedule> overlapped_schedule(const ScheduleRequest& request);
+
+/// Hanayo: S = 2 W P stages in W waves over the devices, at most `limit` (default 2 P)
+/// micro-batches on their way. Bubble about (2 P - 2) / (3 P W + P - 1) of the makespan for M = P
+/// and B = 2 F.
+Result<Schedule> hanayo_schedule(const ScheduleRequest& request);
+
+/// PipeDream: the rows of 1F1B, never drained; stage s keeps S - s versions of its weights.
+Result<Schedule> pipe_dream_schedule(const ScheduleRequest& request);
+
+/// PipeDream-2BW: the same with two versions, gradients added up over several micro-batches.
+Result<Schedule> pipe_dream_double_buffered_schedule(const ScheduleRequest& request);
+
 /// Forwards only: inference.
 Result<Schedule> forward_only_schedule(const ScheduleRequest& request);
 
+/// One step of a device: a micro-batch on one of its chunks, chunk v being stage v P + r.
+struct GroupedStep {
+  int chunk;
+  int microbatch;
+};
+
+/// Groups of `group` micro-batches, each through chunk 0 … V - 1 before the next group starts:
+///   group 2, V = 2, M = 3:  chunk 0 0 1 1 0 1
+///                           mb    0 1 0 1 2 2
+std::vector<GroupedStep> grouped_steps(int microbatches, int chunks, int group);
+
+/// The parameter `group`, default P. A last group smaller than the pipeline makes early devices
+/// wait for chunks that late devices start only afterwards: some such schedules deadlock, and
+/// Megatron-LM refuses them all (kInfeasible). A group that the user names is taken as it is.
+Result<int> interleaving_group(const ScheduleRequest& request);
+
+/// Turns micro-batches into pieces; kUsage where they are too many to simulate.
+Result<void> multiply_microbatches(ScheduleRequest& request, int pieces);
+
 /// A schedule without actions whose stage s stands on device s mod P. Generators fill its rows.
 Schedule empty_loop_schedule(const ScheduleRequest& request);
+
+/// A schedule without actions whose stages go to the last device and back, again and again.
+Schedule empty_wave_schedule(const ScheduleRequest& request);
 
 /// A schedule without actions whose device r holds stages r and 2P - 1 - r.
 Schedule empty_v_schedule(const ScheduleRequest& request);

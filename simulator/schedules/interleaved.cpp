@@ -7,19 +7,10 @@
 #include "simulator/schedules/row_builder.h"
 
 namespace headrace {
-namespace {
 
-/// One step of a device: a micro-batch on one of its chunks, chunk v being stage v P + r.
-struct Step {
-  int chunk;
-  int microbatch;
-};
-
-/// Groups of `group` micro-batches, each through chunk 0 … V - 1 before the next group starts:
-///   group 2, V = 2, M = 3:  chunk 0 0 1 1 0 1
-///                           mb    0 1 0 1 2 2
-std::vector<Step> grouped_steps(int microbatches, int chunks, int group) {
-  std::vector<Step> steps;
+std::vector<GroupedStep> grouped_steps(int microbatches, int chunks, int group) {
+  std::vector<GroupedStep> steps;
+  steps.reserve(static_cast<std::size_t>(microbatches) * static_cast<std::size_t>(chunks));
   for (int first = 0; first < microbatches; first += group) {
     for (int chunk = 0; chunk < chunks; ++chunk) {
       for (int m = first; m < std::min(first + group, microbatches); ++m) {
@@ -30,10 +21,7 @@ std::vector<Step> grouped_steps(int microbatches, int chunks, int group) {
   return steps;
 }
 
-/// A last group smaller than the pipeline makes early devices wait for chunks that late devices
-/// start only afterwards: some such schedules deadlock, and Megatron-LM refuses them all. A group
-/// that the user names is taken as it is.
-Result<int> group_size(const ScheduleRequest& request) {
+Result<int> interleaving_group(const ScheduleRequest& request) {
   const int devices = request.devices;
   const int microbatches = request.microbatches;
   if (request.parameters.contains("group")) return positive_parameter(request, "group", devices);
@@ -47,21 +35,19 @@ Result<int> group_size(const ScheduleRequest& request) {
                            "than the pipeline",
                            devices, last, microbatches),
        .where = "--schedule",
-       .fix = fmt::format("use --schedule interleaved:group={}, or --micro-batches {}", valid,
+       .fix = fmt::format("use --schedule {}:group={}, or --micro-batches {}", request.name, valid,
                           (microbatches / devices + 1) * devices),
        .why = fmt::format("M mod N must be 0 or at least P: {} mod {} = {} < {}", microbatches,
                           devices, last, devices)});
 }
 
-}  // namespace
-
 Result<Schedule> interleaved_schedule(const ScheduleRequest& request) {
   const auto chunks = even_stages_per_device(request);
   if (!chunks) return Failure(chunks.error());
-  const auto group = group_size(request);
+  const auto group = interleaving_group(request);
   if (!group) return Failure(group.error());
   Schedule schedule = empty_loop_schedule(request);
-  const std::vector<Step> steps = grouped_steps(request.microbatches, *chunks, *group);
+  const std::vector<GroupedStep> steps = grouped_steps(request.microbatches, *chunks, *group);
   for (int r = 0; r < request.devices; ++r) {
     RowBuilder row(schedule.rows[static_cast<std::size_t>(r)]);
     const auto forward = [&](std::size_t k) {

@@ -12,6 +12,11 @@ Schedule without_rows(const ScheduleRequest& request) {
   Schedule schedule{
       .stages = request.stages, .devices = request.devices, .microbatches = request.microbatches};
   schedule.rows.resize(static_cast<std::size_t>(request.devices));
+  // Room for F, I and W of every micro-batch; what is not used is never touched.
+  const std::size_t per_device = 3 *
+                                 static_cast<std::size_t>(request.stages / request.devices + 1) *
+                                 static_cast<std::size_t>(request.microbatches);
+  for (auto& row : schedule.rows) row.reserve(per_device);
   return schedule;
 }
 
@@ -25,13 +30,18 @@ Schedule empty_loop_schedule(const ScheduleRequest& request) {
   return schedule;
 }
 
-Schedule empty_v_schedule(const ScheduleRequest& request) {
+Schedule empty_wave_schedule(const ScheduleRequest& request) {
   Schedule schedule = without_rows(request);
   for (int s = 0; s < request.stages; ++s) {
-    schedule.device_of_stage.push_back(
-        DeviceId{s < request.devices ? s : 2 * request.devices - 1 - s});
+    const int along = s % request.devices;
+    const bool back = s / request.devices % 2 == 1;
+    schedule.device_of_stage.push_back(DeviceId{back ? request.devices - 1 - along : along});
   }
   return schedule;
+}
+
+Schedule empty_v_schedule(const ScheduleRequest& request) {
+  return empty_wave_schedule(request);
 }
 
 Schedule empty_two_way_schedule(const ScheduleRequest& request) {
@@ -83,6 +93,20 @@ Result<int> even_stages_per_device(const ScheduleRequest& request) {
                   .where = "--stages",
                   .fix = fmt::format("use --stages {}",
                                      (request.stages / request.devices + 1) * request.devices)});
+}
+
+Result<void> multiply_microbatches(ScheduleRequest& request, int pieces) {
+  const std::int64_t total = static_cast<std::int64_t>(request.microbatches) * pieces;
+  constexpr std::int64_t kMost = 50'000'000;
+  if (total * request.stages <= kMost) {
+    request.microbatches = static_cast<int>(total);
+    return {};
+  }
+  return Failure({.code = ErrorCode::kUsage,
+                  .what = fmt::format("{} micro-batches in {} pieces on {} stages are more than {}",
+                                      request.microbatches, pieces, request.stages, kMost),
+                  .where = "--schedule",
+                  .fix = "use fewer pieces"});
 }
 
 Result<int> positive_parameter(const ScheduleRequest& request, const std::string& name,

@@ -1,8 +1,7 @@
 // Writes one device's row of a schedule, counting the micro-batches of every stage.
 #pragma once
 
-#include <deque>
-#include <map>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -20,19 +19,19 @@ class RowBuilder {
   void add(ActionKind kind, int stage, int microbatch) {
     row_.push_back({.kind = kind, .stage = StageId{stage}, .microbatch = MicrobatchId{microbatch}});
   }
-  void forward(int stage) { add(ActionKind::kForward, stage, forwards_[stage]++); }
-  void backward(int stage) { add(ActionKind::kBackward, stage, backwards_[stage]++); }
+  void forward(int stage) { add(ActionKind::kForward, stage, count_of(stage).forwards++); }
+  void backward(int stage) { add(ActionKind::kBackward, stage, count_of(stage).backwards++); }
   void input_grad(int stage) {
-    weights_.emplace_back(stage, backwards_[stage]);
-    add(ActionKind::kInputGrad, stage, backwards_[stage]++);
+    const int microbatch = count_of(stage).backwards++;
+    weights_.emplace_back(stage, microbatch);
+    add(ActionKind::kInputGrad, stage, microbatch);
   }
   void weight_grad() {
-    const auto [stage, microbatch] = weights_.front();
-    weights_.pop_front();
+    const auto [stage, microbatch] = weights_[next_weight_++];
     add(ActionKind::kWeightGrad, stage, microbatch);
   }
   void all_weight_grads() {
-    while (!weights_.empty()) weight_grad();
+    while (next_weight_ < weights_.size()) weight_grad();
   }
 
   /// F of one stage at the same time as B of another: (0F7;7B3)OVERLAP_F_B.
@@ -42,14 +41,29 @@ class RowBuilder {
     backward(backward_stage);
   }
 
-  [[nodiscard]] int forwards(int stage) { return forwards_[stage]; }
-  [[nodiscard]] int backwards(int stage) { return backwards_[stage]; }
+  [[nodiscard]] int forwards(int stage) { return count_of(stage).forwards; }
+  [[nodiscard]] int backwards(int stage) { return count_of(stage).backwards; }
 
  private:
+  struct Count {
+    int stage;
+    int forwards = 0;
+    int backwards = 0;
+  };
+  /// A row has few stages: the last one asked for is mostly asked for again.
+  Count& count_of(int stage) {
+    if (last_ < counts_.size() && counts_[last_].stage == stage) return counts_[last_];
+    for (last_ = 0; last_ < counts_.size(); ++last_) {
+      if (counts_[last_].stage == stage) return counts_[last_];
+    }
+    return counts_.emplace_back(Count{.stage = stage});
+  }
+
   std::vector<Action>& row_;
-  std::map<int, int> forwards_;
-  std::map<int, int> backwards_;
-  std::deque<std::pair<int, int>> weights_;
+  std::vector<Count> counts_;
+  std::size_t last_ = 0;
+  std::vector<std::pair<int, int>> weights_;  ///< (stage, micro-batch) of every I so far.
+  std::size_t next_weight_ = 0;
 };
 
 }  // namespace headrace

@@ -138,6 +138,12 @@ std::string our_name(const std::string& file, const json& entry) {
       {"zb1p", "zb-h1"},
       {"ZBVZeroBubble", "zbv"},
       {"zbv_handcrafted", "zbv"},
+      {"group_interleaved1f1b", "group-interleaved"},
+      {"seq1f1b_k2", "seq1f1b"},
+      {"seq1f1b_k4", "seq1f1b"},
+      {"1f1b_overlap", "1f1b-overlap"},
+      {"1f1b_interleave_overlap", "1f1b-overlap"},
+      {"interleaved1F1B_moe_overlap", "1f1b-overlap"},
       {"DualPipeV", "dualpipev"},
       {"dualpipe_v", "dualpipev"}};
   if (file == "torchgpipe.jsonl") return "gpipe-lifo";
@@ -151,9 +157,23 @@ std::map<std::string, std::string> our_parameters(const std::string& file, const
   if (entry["params"].contains(megatron_key)) {
     return {{"group", std::to_string(entry["params"][megatron_key].get<int>())}};
   }
+  if (entry["params"].contains("group_size")) {
+    return {{"group", std::to_string(entry["params"]["group_size"].get<int>())}};
+  }
+  if (entry["params"].contains("seq_splits")) {
+    return {{"pieces", std::to_string(entry["params"]["seq_splits"].get<int>())}};
+  }
   if (file != "torch.jsonl" || entry["schedule"] != "Interleaved1F1B") return {};
   const int m = entry["m"].get<int>();
   return {{"group", std::to_string(m / std::max(1, m / entry["p"].get<int>()))}};
+}
+
+/// Megatron-LM's own listing names the two actions of a pair one after the other.
+Schedule without_overlaps(Schedule schedule) {
+  for (auto& row : schedule.rows) {
+    for (Action& action : row) action.overlaps_next = false;
+  }
+  return schedule;
 }
 
 TEST_CASE("generated schedules are action for action those of the peers") {
@@ -170,8 +190,10 @@ TEST_CASE("generated schedules are action for action those of the peers") {
                                        .devices = p,
                                        .stages = p * entry["v"].get<int>(),
                                        .microbatches = entry["m"].get<int>()});
-      REQUIRE(made.has_value());
-      CHECK_MESSAGE(to_csv(*made) == csv_of(entry), entry["file"].get<std::string>());
+      REQUIRE_MESSAGE(made.has_value(), entry["file"].get<std::string>());
+      const bool apart = entry["schedule"] == "interleaved1F1B_moe_overlap";
+      CHECK_MESSAGE(to_csv(apart ? without_overlaps(*made) : *made) == csv_of(entry),
+                    entry["file"].get<std::string>());
       ++equal[name];
     });
   }
@@ -180,6 +202,9 @@ TEST_CASE("generated schedules are action for action those of the peers") {
                                             {"gpipe-lifo", 11},
                                             {"eager-1f1b", 9},
                                             {"interleaved", 246},
+                                            {"group-interleaved", 47},
+                                            {"seq1f1b", 21},
+                                            {"1f1b-overlap", 79},
                                             {"looped-bfs", 35},
                                             {"interleaved-zb", 25},
                                             {"zb-h1", 10},

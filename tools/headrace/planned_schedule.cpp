@@ -104,8 +104,8 @@ Result<Schedule> generated_schedule(const std::string& text, const PipelineShape
 Result<ScheduledPlan> schedule_plan(Plan plan, const ScheduleChoice& choice) {
   auto schedule = schedule_for(plan, choice);
   if (!schedule) return Failure(schedule.error());
-  if (schedule->microbatches != plan.microbatches) {
-    plan.microbatches = schedule->microbatches;
+  if (const int count = schedule->microbatches / schedule->pieces; count != plan.microbatches) {
+    plan.microbatches = count;
     plan.global_batch = plan.microbatches * plan.micro_batch_size * plan.parallel.data;
   }
   bool assumed = false;

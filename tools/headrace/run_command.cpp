@@ -164,12 +164,13 @@ Result<void> check_memory(const Simulation& predicted) {
   for (std::size_t d = 0; d < predicted.per_device.size(); ++d) {
     const DeviceReport& device = predicted.per_device[d];
     if (!device.capacity || device.peak_memory <= *device.capacity) continue;
-    return Failure({.code = ErrorCode::kInfeasible,
-                    .what = fmt::format("device {} would need {}, and has {}: short by {}", d,
-                                        to_text(device.peak_memory), to_text(*device.capacity),
-                                        to_text(device.peak_memory - *device.capacity)),
-                    .where = fmt::format("device {}", d),
-                    .fix = "plan anew with this schedule and its micro-batches, or use smaller ones"});
+    return Failure(
+        {.code = ErrorCode::kInfeasible,
+         .what = fmt::format("device {} would need {}, and has {}: short by {}", d,
+                             to_text(device.peak_memory), to_text(*device.capacity),
+                             to_text(device.peak_memory - *device.capacity)),
+         .where = fmt::format("device {}", d),
+         .fix = "plan anew with this schedule and its micro-batches, or use smaller ones"});
   }
   return {};
 }
@@ -180,12 +181,17 @@ Result<void> run(const RunCommandOptions& options, Console& console) {
   if (!plan) return Failure(plan.error());
   const auto scheduled = schedule_plan(*std::move(plan), options.schedule);
   if (!scheduled) return Failure(scheduled.error());
-  // A schedule that waits for itself must be an error here, not a hang of the ranks, and memory that
-  // does not suffice no crash of one of them.
+  // A schedule that waits for itself must be an error here, not a hang of the ranks, and memory
+  // that does not suffice no crash of one of them.
   const auto predicted = simulate_plan(*scheduled);
   if (!predicted) return Failure(predicted.error());
   if (!options.emulate) {
     if (auto ok = check_memory(predicted->report); !ok) return ok;
+  }
+  if (scheduled->schedule.pieces > 1) {
+    return usage(fmt::format("{} cuts sequences into pieces; they can be simulated, not executed",
+                             scheduled->schedule.name),
+                 "--schedule", "use 1f1b, or another schedule of whole micro-batches");
   }
   if (scheduled->schedule.pipelines > 1) {
     return usage(fmt::format("{} runs two replicas of the model; only one can be executed yet",

@@ -211,6 +211,7 @@ Result<SimulationInput> input_from_flags(const StageTimes& times, const Schedule
                         .hop_forward = hops,
                         .hop_backward = hops,
                         .optimizer = times.optimizer_step.value_or(Seconds{0})};
+  divide_into_pieces(input);
   const int last = input.schedule.stages / input.schedule.pipelines - 1;
   if (times.reduce_tied && last > 0) input.tied = {{{0, last}, *times.reduce_tied}};
   if (times.memory) input.capacity.assign(input.schedule.rows.size(), times.memory);
