@@ -110,6 +110,8 @@ struct Simulation {
   int microbatches = 0;
   std::string communication = "async";  ///< Semantics of sends and receives.
   Seconds makespan{0};                  ///< Start of the first to end of the last compute action.
+  /// No order of these stages on these devices has a shorter makespan; 0: unknown.
+  Seconds makespan_bound{0};
   Seconds span{0};                      ///< Largest over devices of last end - first start.
   Seconds iteration{0};                 ///< makespan + exposed gradient reduction and optimizer.
   /// The same where devices do not wait for one another before the optimizer (post-validation).

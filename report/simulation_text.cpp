@@ -37,6 +37,8 @@ void add_goodput(const Goodput& goodput, std::vector<TableRow>& rows) {
 std::string summary(const Simulation& simulation) {
   std::vector<TableRow> rows = {
       {"makespan", "first start to last end of compute", to_text(simulation.makespan)},
+      {"bound", "no order of these stages on these devices ends sooner",
+       to_text(simulation.makespan_bound)},
       simulation.steady_microbatch ? TableRow{"iteration", "in the steady state, never drained",
                                               to_text(simulation.iteration)}
                                    : TableRow{"iteration", "with gradient reduction and optimizer",
@@ -46,10 +48,12 @@ std::string summary(const Simulation& simulation) {
        percent_text(simulation.bubble_ratio)},
       {"bubble_overhead", "makespan / ideal - 1", percent_text(simulation.bubble_overhead)},
       {"throughput", "micro-batches", number_text(simulation.microbatches_per_s) + " /s"}};
+  if (simulation.makespan_bound <= Seconds{0}) rows.erase(rows.begin() + 1);
   if (simulation.iteration_without_barrier > Seconds{0} && !simulation.steady_microbatch &&
       simulation.iteration_without_barrier < simulation.iteration) {
-    rows.insert(rows.begin() + 2, {"", "with no barrier before the optimizer (post-validation)",
-                                   to_text(simulation.iteration_without_barrier)});
+    const auto ideal = std::ranges::find(rows, "ideal", [](const TableRow& row) { return row[0]; });
+    rows.insert(ideal, {"", "with no barrier before the optimizer (post-validation)",
+                        to_text(simulation.iteration_without_barrier)});
   }
   if (simulation.samples_per_s) {
     rows.push_back({"", "samples", number_text(*simulation.samples_per_s) + " /s"});

@@ -121,6 +121,17 @@ void fill_capacities(const Plan& plan, SimulationInput& input) {
 
 }  // namespace
 
+ScheduleCosts schedule_costs(const SimulationInput& input) {
+  ScheduleCosts costs{.hop_forward = input.hop_forward, .hop_backward = input.hop_backward};
+  for (const StageCost& stage : input.stages) {
+    const bool split = stage.input_grad && stage.weight_grad;
+    costs.forward.push_back(stage.forward);
+    costs.input_grad.push_back(split ? *stage.input_grad : stage.backward);
+    costs.weight_grad.push_back(split ? *stage.weight_grad : Seconds{0});
+  }
+  return costs;
+}
+
 void divide_into_pieces(SimulationInput& input) {
   const int pieces = input.schedule.pieces;
   if (pieces == 1) return;

@@ -18,6 +18,7 @@ struct Entry {
   int virtual_stages;  ///< Per device, when the user names none.
   Result<Schedule> (*generate)(const ScheduleRequest&);
   std::vector<std::string_view> parameters;
+  bool looks_at_costs = false;
 };
 
 const std::vector<Entry>& table() {
@@ -31,6 +32,11 @@ const std::vector<Entry>& table() {
       {"looped-bfs", 2, looped_breadth_first_schedule, {}},
       {"interleaved-zb", 2, interleaved_zero_bubble_schedule, {}},
       {"zb-h1", 1, zero_bubble_h1_schedule, {}},
+      {"zb-h2", 1, zero_bubble_h2_schedule, {}},
+      {"zb-auto", 1, zero_bubble_automatic_schedule, {"limit", "objective", "effort"}, true},
+      {"v-auto", 2, folded_automatic_schedule, {"limit", "objective", "effort"}, true},
+      {"v-half", 2, folded_half_schedule, {"objective", "effort"}, true},
+      {"v-min", 2, folded_least_schedule, {"objective", "effort"}, true},
       {"zbv", 2, zero_bubble_v_schedule, {}},
       {"dualpipe", 1, dual_pipe_schedule, {}},
       {"chimera", 1, chimera_schedule, {}},
@@ -139,6 +145,11 @@ std::span<const std::string_view> schedule_names() {
     return all;
   }();
   return names;
+}
+
+bool looks_at_costs(std::string_view name) {
+  const auto entry = std::ranges::find(table(), name, &Entry::name);
+  return entry != table().end() && entry->looks_at_costs;
 }
 
 int default_virtual_stages(std::string_view name) {

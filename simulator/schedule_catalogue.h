@@ -2,12 +2,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "core/result.h"
 #include "core/schedule.h"
+#include "simulator/schedule_costs.h"
 
 namespace headrace {
 
@@ -18,6 +20,8 @@ struct ScheduleRequest {
   int devices = 1;
   int stages = 1;
   int microbatches = 1;
+  /// Of every stage, for schedules that look at costs; absent: all equal.
+  std::optional<ScheduleCosts> costs = {};
 };
 
 /// Makes the action lists of a schedule, compute only. Fails with kUsage on an unknown name (with
@@ -30,6 +34,9 @@ Result<ScheduleRequest> schedule_request_from_text(std::string_view text);
 
 /// All names, in the order `--help` lists them.
 std::span<const std::string_view> schedule_names();
+
+/// True for schedules that are searched for the costs of their request.
+bool looks_at_costs(std::string_view name);
 
 /// Virtual stages per device that a schedule asks for when none are named: 1 or 2.
 int default_virtual_stages(std::string_view name);

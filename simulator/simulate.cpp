@@ -13,6 +13,7 @@
 #include "simulator/iteration_end.h"
 #include "simulator/lowering.h"
 #include "simulator/memory_curve.h"
+#include "simulator/schedule_bounds.h"
 #include "simulator/schedule_catalogue.h"
 
 namespace headrace {
@@ -126,6 +127,23 @@ void fill_memory(SimulationOutcome& outcome, const SimulationInput& input) {
   outcome.timeline.memory = std::move(use.curve);
 }
 
+/// Over all orders of the stages, devices and messages of `input`, memory left aside.
+Seconds makespan_bound(const SimulationInput& input) {
+  ScheduleCosts costs = schedule_costs(input);
+  if (!splits_backward(input.schedule)) {
+    for (std::size_t s = 0; s < input.stages.size(); ++s) {
+      costs.input_grad[s] = input.stages[s].backward;
+      costs.weight_grad[s] = Seconds{0};
+    }
+  }
+  if (std::ranges::any_of(input.durations, [](const auto& list) { return !list.empty(); })) {
+    return Seconds{0};  // Micro-batches that differ are outside the bound's argument.
+  }
+  return lower_bound(pipeline_task(std::move(costs), input.schedule.device_of_stage,
+                                   input.schedule.devices, input.schedule.microbatches),
+                     ScheduleObjective::kMakespan);
+}
+
 void fill_rates(Simulation& report, const SimulationInput& input) {
   if (report.iteration <= Seconds{0}) return;
   const int microbatches = input.schedule.microbatches / input.schedule.pieces;
@@ -177,6 +195,9 @@ Result<SimulationOutcome> simulate_prepared(const SimulationInput& input) {
   if (!formula) return Failure(formula.error());
   outcome.report.formula = std::move(*formula);
   outcome.report.critical_path = critical_path(input.schedule, *times);
+  if (input.schedule.pipelines == 1 && trains(input.schedule) && !input.overlap_share) {
+    outcome.report.makespan_bound = makespan_bound(input);
+  }
   if (input.explain) {
     outcome.report.explanation = causal_chain(input.schedule, *times, *input.explain);
     if (outcome.report.explanation.empty()) {

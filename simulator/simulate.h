@@ -13,6 +13,7 @@
 #include "core/timeline.h"
 #include "core/units.h"
 #include "simulator/communication.h"
+#include "simulator/schedule_costs.h"
 
 namespace headrace {
 
@@ -89,6 +90,10 @@ Result<Seconds> simulated_iteration(const SimulationInput& input);
 /// Stage costs, hops and memory of a plan for `schedule`, which must have the plan's stage count.
 /// Devices' links come from the cluster that the plan carries.
 Result<SimulationInput> simulation_input(const Plan& plan, Schedule schedule);
+
+/// The costs of an input's stages as searched schedules take them; W 0 and I the whole backward
+/// where the two are not known apart.
+ScheduleCosts schedule_costs(const SimulationInput& input);
 
 /// Turns costs per micro-batch into costs per piece of its sequence, which are taken to be equal
 /// (of a causal model later pieces take somewhat longer). No change for schedules of whole

@@ -71,6 +71,7 @@ void describe_summary(At& at, Of<Simulation> auto& simulation) {
   at.required("micro_batches", simulation.microbatches);
   at.defaulted("communication", simulation.communication);
   at.required("makespan_s", simulation.makespan);
+  at.optional("makespan_bound_s", simulation.makespan_bound);
   at.required("span_s", simulation.span);
   at.required("iteration_s", simulation.iteration);
   at.defaulted("iteration_without_barrier_s", simulation.iteration_without_barrier);

@@ -53,6 +53,23 @@ Result<Schedule> interleaved_zero_bubble_schedule(const ScheduleRequest& request
 /// Bubble (P - 1)(F + I - W), memory as 1F1B.
 Result<Schedule> zero_bubble_h1_schedule(const ScheduleRequest& request);
 
+/// ZB-H2 (Qi et al., ICLR'24): warm-up 2 (P - 1 - r) + 1, W 2 r actions late. With F = I = W no
+/// bubble where devices do not wait for one another before the optimizer; twice the memory of 1F1B.
+Result<Schedule> zero_bubble_h2_schedule(const ScheduleRequest& request);
+
+/// The best order of F, I and W found for the costs of the request, one stage per device, at most
+/// `limit` (default 1p = P) micro-batches held per device until their W. `objective` makespan or
+/// span; `effort` multiplies the tries. See automatic_search.h.
+Result<Schedule> zero_bubble_automatic_schedule(const ScheduleRequest& request);
+
+/// The same on a V: two stages per device, r and 2P - 1 - r; `limit` in whole micro-batches.
+Result<Schedule> folded_automatic_schedule(const ScheduleRequest& request);
+
+/// V-Half and V-Min (Qi et al., NeurIPS'24): v-auto with a limit of (P + 2) / 2 and of (P + 4) / 3
+/// micro-batches, rounded down.
+Result<Schedule> folded_half_schedule(const ScheduleRequest& request);
+Result<Schedule> folded_least_schedule(const ScheduleRequest& request);
+
 /// ZB-V (Qi et al., NeurIPS'24): two stages per device, device r holds r and 2P - 1 - r. For
 /// F = I = W no bubble in the steady state, 2P chunks in flight on every device.
 Result<Schedule> zero_bubble_v_schedule(const ScheduleRequest& request);

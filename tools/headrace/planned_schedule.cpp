@@ -28,14 +28,6 @@ std::string schedule_text(const Plan& plan) {
   return text;
 }
 
-Result<Schedule> schedule_for(const Plan& plan, const ScheduleChoice& choice) {
-  const auto stages = static_cast<int>(plan.stages.size());
-  if (!choice.csv_file.empty()) return schedule_from_file(choice, stages);
-  return generated_schedule(choice.schedule.empty() ? schedule_text(plan) : choice.schedule,
-                            {.stages = stages, .devices = plan.parallel.pipeline},
-                            choice.microbatches.value_or(plan.microbatches));
-}
-
 bool lacks_split_times(const Plan& plan) {
   return std::ranges::any_of(
       plan.stages, [](const PlanStage& stage) { return !stage.input_grad || !stage.weight_grad; });
@@ -50,6 +42,25 @@ void split_backward(Plan& plan, double weight_share) {
     stage.input_grad = Duration{.mean = whole.mean * (1 - weight_share),
                                 .stddev = whole.stddev * (1 - weight_share)};
   }
+}
+
+Result<ScheduleCosts> costs_of_plan(const Plan& plan, const ScheduleChoice& choice,
+                                    const Schedule& placed) {
+  Plan with_split = plan;
+  if (choice.weight_grad_share) split_backward(with_split, *choice.weight_grad_share);
+  const auto input = simulation_input(with_split, placed);
+  if (!input) return Failure(input.error());
+  return schedule_costs(*input);
+}
+
+Result<Schedule> schedule_for(const Plan& plan, const ScheduleChoice& choice) {
+  const auto stages = static_cast<int>(plan.stages.size());
+  if (!choice.csv_file.empty()) return schedule_from_file(choice, stages);
+  return generated_schedule(
+      choice.schedule.empty() ? schedule_text(plan) : choice.schedule,
+      {.stages = stages, .devices = plan.parallel.pipeline},
+      choice.microbatches.value_or(plan.microbatches),
+      [&](const Schedule& placed) { return costs_of_plan(plan, choice, placed); });
 }
 
 }  // namespace
@@ -92,12 +103,25 @@ Result<Schedule> schedule_from_file(const ScheduleChoice& choice, std::optional<
 }
 
 Result<Schedule> generated_schedule(const std::string& text, const PipelineShape& shape,
-                                    int microbatches) {
+                                    int microbatches, const CostsOf& costs_of) {
   auto request = schedule_request_from_text(text);
   if (!request) return Failure(request.error());
   request->stages = shape.stages;
   request->devices = shape.devices;
   request->microbatches = microbatches;
+  if (costs_of && looks_at_costs(request->name)) {
+    // Where the stages stand does not depend on the costs: any schedule of the placement tells it.
+    const auto placed =
+        make_schedule({.name = default_virtual_stages(request->name) == 2 ? "zbv" : "1f1b",
+                       .devices = shape.devices,
+                       .stages = shape.stages,
+                       .microbatches = 1});
+    if (placed) {
+      auto costs = costs_of(*placed);
+      if (!costs) return Failure(costs.error());
+      request->costs = *std::move(costs);
+    }
+  }
   return make_schedule(*request);
 }
 

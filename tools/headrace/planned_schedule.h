@@ -1,6 +1,7 @@
 // The schedule that a plan is simulated or run with: its own, or one the flags ask for.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -35,9 +36,13 @@ struct PipelineShape {
 /// stages or micro-batches than `stages` and --micro-batches ask for.
 Result<Schedule> schedule_from_file(const ScheduleChoice& choice, std::optional<int> stages);
 
-/// A generated schedule: `text` is a name with parameters. Fails like make_schedule.
+/// The costs of stages placed as in a schedule, for schedules that look at them.
+using CostsOf = std::function<Result<ScheduleCosts>(const Schedule&)>;
+
+/// A generated schedule: `text` is a name with parameters. Fails like make_schedule and `costs_of`,
+/// which is asked only where the schedule looks at costs; without it all stages are equal.
 Result<Schedule> generated_schedule(const std::string& text, const PipelineShape& shape,
-                                    int microbatches);
+                                    int microbatches, const CostsOf& costs_of = {});
 
 /// A plan with the schedule it is to be run with; the plan's micro-batches and global batch follow
 /// the schedule, and stages without I and W get them from --weight-grad-share.

@@ -18,35 +18,6 @@ Failure usage(std::string what, std::string where, std::string fix) {
                   .fix = std::move(fix)});
 }
 
-Result<Schedule> schedule_from_flags(const StageTimes& times, const ScheduleChoice& choice) {
-  if (!choice.csv_file.empty()) {
-    if (times.virtual_stages) {
-      return usage("the CSV file places the stages", "--virtual", "leave it out");
-    }
-    return schedule_from_file(choice, times.stages);
-  }
-  if (!times.stages) {
-    return usage("neither a plan nor a number of stages is given", "--stages",
-                 "give PLAN, or --stages 4 --micro-batches 8 --forward 1ms --backward 2ms");
-  }
-  if (!choice.microbatches) {
-    return usage("the number of micro-batches is missing", "--micro-batches",
-                 "add --micro-batches 8");
-  }
-  const std::string text = choice.schedule.empty() ? "1f1b" : choice.schedule;
-  const auto request = schedule_request_from_text(text);
-  if (!request) return Failure(request.error());
-  const int per_device = times.virtual_stages.value_or(default_virtual_stages(request->name));
-  if (*times.stages % per_device != 0) {
-    return usage(fmt::format("{} stages do not divide by {} per device: {} would be left over",
-                             *times.stages, per_device, *times.stages % per_device),
-                 "--virtual",
-                 fmt::format("use --stages {}", (*times.stages / per_device + 1) * per_device));
-  }
-  return generated_schedule(text, {.stages = *times.stages, .devices = *times.stages / per_device},
-                            *choice.microbatches);
-}
-
 Result<void> split_backward(StageCost& stage, Seconds weight_grad, std::size_t number) {
   if (weight_grad > stage.backward) {
     return usage(fmt::format("stage {}: the weight gradient's {} is more than the whole "
@@ -152,6 +123,52 @@ Result<void> check_complete(const StageTimes& times, const ScheduleChoice& choic
   return {};
 }
 
+std::vector<Seconds> hops_of(const StageTimes& times, std::size_t stages) {
+  std::vector<Seconds> hops(stages, times.hop.value_or(Seconds{0}));
+  hops.back() = Seconds{0};
+  return hops;
+}
+
+Result<Schedule> schedule_from_flags(const StageTimes& times, const ScheduleChoice& choice) {
+  if (!choice.csv_file.empty()) {
+    if (times.virtual_stages) {
+      return usage("the CSV file places the stages", "--virtual", "leave it out");
+    }
+    return schedule_from_file(choice, times.stages);
+  }
+  if (!times.stages) {
+    return usage("neither a plan nor a number of stages is given", "--stages",
+                 "give PLAN, or --stages 4 --micro-batches 8 --forward 1ms --backward 2ms");
+  }
+  if (!choice.microbatches) {
+    return usage("the number of micro-batches is missing", "--micro-batches",
+                 "add --micro-batches 8");
+  }
+  const std::string text = choice.schedule.empty() ? "1f1b" : choice.schedule;
+  const auto request = schedule_request_from_text(text);
+  if (!request) return Failure(request.error());
+  const int per_device = times.virtual_stages.value_or(default_virtual_stages(request->name));
+  if (*times.stages % per_device != 0) {
+    return usage(fmt::format("{} stages do not divide by {} per device: {} would be left over",
+                             *times.stages, per_device, *times.stages % per_device),
+                 "--virtual",
+                 fmt::format("use --stages {}", (*times.stages / per_device + 1) * per_device));
+  }
+  return generated_schedule(text, {.stages = *times.stages, .devices = *times.stages / per_device},
+                            *choice.microbatches,
+                            [&](const Schedule& placed) -> Result<ScheduleCosts> {
+                              if (auto ok = check_complete(times, choice, placed); !ok)
+                                return Failure(ok.error());
+                              auto stages = stage_costs(times, choice, placed);
+                              if (!stages) return Failure(stages.error());
+                              const auto hops = hops_of(times, stages->size());
+                              return schedule_costs({.schedule = placed,
+                                                     .stages = *std::move(stages),
+                                                     .hop_forward = hops,
+                                                     .hop_backward = hops});
+                            });
+}
+
 }  // namespace
 
 void add_stage_flags(Flags& flags, StageTimes& times) {
@@ -204,8 +221,7 @@ Result<SimulationInput> input_from_flags(const StageTimes& times, const Schedule
   if (auto ok = check_complete(times, choice, *schedule); !ok) return Failure(ok.error());
   auto stages = stage_costs(times, choice, *schedule);
   if (!stages) return Failure(stages.error());
-  std::vector<Seconds> hops(stages->size(), times.hop.value_or(Seconds{0}));
-  hops.back() = Seconds{0};
+  const std::vector<Seconds> hops = hops_of(times, stages->size());
   SimulationInput input{.schedule = *std::move(schedule),
                         .stages = *std::move(stages),
                         .hop_forward = hops,
