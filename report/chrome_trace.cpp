@@ -19,8 +19,7 @@ namespace headrace {
 namespace {
 
 constexpr std::array kLaneNames = {std::string_view("compute"), std::string_view("sends"),
-                                   std::string_view("receives"),
-                                   std::string_view("reductions")};
+                                   std::string_view("receives"), std::string_view("reductions")};
 
 std::size_t lane_of(ActionKind kind) {
   switch (kind) {

@@ -13,6 +13,7 @@
 #include "core/result.h"
 #include "core/simulation.h"
 #include "core/timeline.h"
+#include "core/what_if.h"
 
 namespace headrace {
 
@@ -47,6 +48,7 @@ std::string to_json(const Plan& plan);
 std::string to_json(const Simulation& simulation);
 std::string to_json(const Timeline& timeline);
 std::string to_json(const Comparison& comparison);
+std::string to_json(const WhatIf& what_if);
 std::string to_json(const ModelSpec& model);
 std::string to_json(const Error& error);
 

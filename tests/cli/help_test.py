@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-VERBS = ["profile", "import", "plan", "simulate", "run", "compare", "schema", "doctor"]
+VERBS = ["profile", "import", "plan", "simulate", "whatif", "run", "compare", "schema", "doctor"]
 NEEDS_WORKER = ("headrace profile", "headrace run")
 LINES, COLUMNS = 28, 100
 

@@ -17,6 +17,7 @@ Action profile_command(Flags& flags);
 Action import_command(Flags& flags);
 Action plan_command(Flags& flags);
 Action simulate_command(Flags& flags);
+Action whatif_command(Flags& flags);
 Action run_command(Flags& flags);
 Action compare_command(Flags& flags);
 Action schema_command(Flags& flags);

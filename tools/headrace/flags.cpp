@@ -69,6 +69,16 @@ void Flags::add_positional(const std::string& name, ValueReader reader, const st
                     .required = required});
 }
 
+void Flags::add_repeatable(const std::string& name, const std::string& value_name,
+                           ValueReader reader, const std::string& help) {
+  add(name, value_name, std::move(reader), help);
+  flags_.back().repeatable = true;
+}
+
+void Flags::explain(std::string_view word, std::string_view meaning) {
+  words_.push_back({std::string(word), std::string(meaning)});
+}
+
 void Flags::add_positional_list(const std::string& name, ValueReader reader,
                                 const std::string& help) {
   add_positional(name, std::move(reader), help);
@@ -274,6 +284,10 @@ std::string Flags::help(bool all) const {
   }
   std::string text =
       fmt::format("usage: headrace {}{} [flags]\n{}\n", verb_, positionals, summary_);
+  if (all && !words_.empty()) body += subject_ + ":\n";
+  for (const auto& [word, meaning] : words_) {
+    if (all) body += help_line(word, meaning);
+  }
   text += body;
   if (!all) text += subject_names();
   text +=

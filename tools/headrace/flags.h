@@ -30,6 +30,11 @@ class Flags {
   void add_switch(const std::string& name, bool& target, const std::string& help);
   void add_positional(const std::string& name, ValueReader reader, const std::string& help,
                       bool required = true);
+  /// A flag that may be given several times; its reader is called for each.
+  void add_repeatable(const std::string& name, const std::string& value_name, ValueReader reader,
+                      const std::string& help);
+  /// A line of --help-all that is no flag: a word that some flag's value may be.
+  void explain(std::string_view word, std::string_view meaning);
   /// One value or more.
   void add_positional_list(const std::string& name, ValueReader reader, const std::string& help);
   /// Flags declared from here on are for one subject ("links and clocks"): the help only names
@@ -84,6 +89,7 @@ class Flags {
   std::string subject_;
   std::vector<Flag> flags_;
   std::vector<std::string> examples_;
+  std::vector<std::pair<std::string, std::string>> words_;  ///< Explained under the last subject.
 };
 
 }  // namespace headrace::cli

@@ -30,6 +30,8 @@ constexpr Command kCommands[] = {
      plan_command},
     {"simulate", "Predict one iteration of a plan, or of stage times given as flags.",
      simulate_command},
+    {"whatif", "Vary a plan, or stage times given as flags, and rank what comes out by time.",
+     whatif_command},
     {"run", "Run a plan, one process per device, and lay the prediction beside.", run_command},
     {"compare", "Lay a prediction (a plan, or what simulate wrote) beside measured runs.",
      compare_command},

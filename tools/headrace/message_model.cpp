@@ -79,24 +79,6 @@ void add_recompute(SimulationInput& input) {
       with_recompute(std::move(input.schedule), std::vector<bool>(input.stages.size(), true));
 }
 
-Result<SimulationInput> chosen_input(SimulationInput input, const SimulationChoice& choice,
-                                     const Cluster* cluster) {
-  const auto semantics = semantics_from_name(choice.communication);
-  input.communication.semantics = semantics.value_or(CommunicationSemantics::kAsync);
-  input.communication.streams = streams_of(choice.streams);
-  input.communication.compute_slowdown = choice.slowdown.value_or(1);
-  if (choice.overlap_share) input.overlap_share = choice.overlap_share;
-  if (choice.contention) {
-    if (auto ok = add_contention(input, cluster); !ok) return Failure(ok.error());
-  }
-  if (choice.recompute) add_recompute(input);
-  if (choice.explain.empty()) return input;
-  input.explain = action_from_text(choice.explain);
-  if (input.explain && is_compute(input.explain->kind)) return input;
-  return usage(fmt::format("'{}' is no action of a stage", choice.explain), "--explain",
-               "write a stage, F, B, I or W, and a micro-batch: 2F5");
-}
-
 Result<Goodput> run_with_failures(const SimulationInput& input, const SimulationChoice& choice,
                                   Seconds iteration) {
   return goodput(iteration, {.time_between_failures = *choice.time_between_failures,
@@ -145,6 +127,24 @@ ValueReader factor_into(std::optional<double>& target) {
 
 }  // namespace
 
+Result<SimulationInput> chosen_input(SimulationInput input, const SimulationChoice& choice,
+                                     const Cluster* cluster) {
+  const auto semantics = semantics_from_name(choice.communication);
+  input.communication.semantics = semantics.value_or(CommunicationSemantics::kAsync);
+  input.communication.streams = streams_of(choice.streams);
+  input.communication.compute_slowdown = choice.slowdown.value_or(1);
+  if (choice.overlap_share) input.overlap_share = choice.overlap_share;
+  if (choice.contention) {
+    if (auto ok = add_contention(input, cluster); !ok) return Failure(ok.error());
+  }
+  if (choice.recompute) add_recompute(input);
+  if (choice.explain.empty()) return input;
+  input.explain = action_from_text(choice.explain);
+  if (input.explain && is_compute(input.explain->kind)) return input;
+  return usage(fmt::format("'{}' is no action of a stage", choice.explain), "--explain",
+               "write a stage, F, B, I or W, and a micro-batch: 2F5");
+}
+
 void add_simulation_flags(Flags& flags, SimulationChoice& choice) {
   flags.add("--communication", "NAME",
             choice_into(choice.communication, {"async", "blocking-recv", "rendezvous", "batched"}),
@@ -185,19 +185,25 @@ Result<SimulationOutcome> simulate_chosen(SimulationInput input, const Simulatio
   if (auto ok = check_choice(choice); !ok) return Failure(ok.error());
   const auto chosen = chosen_input(std::move(input), choice, cluster);
   if (!chosen) return Failure(chosen.error());
-  auto outcome = simulate(*chosen);
+  return simulate_as_chosen(*chosen, choice);
+}
+
+Result<SimulationOutcome> simulate_as_chosen(const SimulationInput& input,
+                                             const SimulationChoice& choice) {
+  if (auto ok = check_choice(choice); !ok) return Failure(ok.error());
+  auto outcome = simulate(input);
   if (!outcome) return outcome;
   if (choice.replicas) {
     const auto band =
-        iteration_band(*chosen, {.replicas = *choice.replicas,
-                                 .seed = static_cast<std::uint64_t>(choice.seed.value_or(0)),
-                                 .straggler = choice.straggler,
-                                 .slow_link = choice.slow_link});
+        iteration_band(input, {.replicas = *choice.replicas,
+                               .seed = static_cast<std::uint64_t>(choice.seed.value_or(0)),
+                               .straggler = choice.straggler,
+                               .slow_link = choice.slow_link});
     if (!band) return Failure(band.error());
     outcome->report.band = *band;
   }
   if (choice.time_between_failures) {
-    const auto lost = run_with_failures(*chosen, choice, outcome->report.iteration);
+    const auto lost = run_with_failures(input, choice, outcome->report.iteration);
     if (!lost) return Failure(lost.error());
     outcome->report.goodput = *lost;
   }

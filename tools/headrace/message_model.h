@@ -32,10 +32,19 @@ struct SimulationChoice {
 /// Declares --communication, --replicas, --explain and, by subject, the rest.
 void add_simulation_flags(Flags& flags, SimulationChoice& choice);
 
+/// The input under the chosen model: semantics, contention, overlap, recompute, explanation. Fails
+/// with kUsage.
+Result<SimulationInput> chosen_input(SimulationInput input, const SimulationChoice& choice,
+                                     const Cluster* cluster = nullptr);
+
 /// Simulates under the chosen model; with replicas the report has a 90 % band, with failures what
 /// a long run loses. `cluster`, where there is one, says which links are shared. Fails like
 /// `simulate`, `iteration_band` and `goodput`, and with kUsage on flags that change nothing.
 Result<SimulationOutcome> simulate_chosen(SimulationInput input, const SimulationChoice& choice,
                                           const Cluster* cluster = nullptr);
+
+/// The same for an input that is as chosen already.
+Result<SimulationOutcome> simulate_as_chosen(const SimulationInput& input,
+                                             const SimulationChoice& choice);
 
 }  // namespace headrace::cli

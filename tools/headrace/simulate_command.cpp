@@ -1,7 +1,10 @@
 // `headrace simulate`: predict one iteration of a plan, or of stage times given as flags.
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -14,6 +17,7 @@
 #include "tools/headrace/command.h"
 #include "tools/headrace/documents.h"
 #include "tools/headrace/stage_times.h"
+#include "tools/headrace/variation.h"
 
 namespace headrace::cli {
 namespace {
@@ -27,6 +31,8 @@ struct SimulateOptions {
   std::string csv_file;
   std::string timeline_file;
   std::string framework;
+  std::vector<Change> changes;
+  std::vector<std::string> profiles;
 };
 
 struct Simulated {
@@ -71,12 +77,28 @@ Result<void> check_framework(const SimulateOptions& options, const Schedule& sch
   return check_schedule(*framework, use);
 }
 
+/// With the changes of --set.
+Result<Simulated> simulate_changed(const SimulateOptions& options, std::optional<Plan> plan,
+                                   std::vector<Profile> profiles) {
+  const VariationBase base{.plan = std::move(plan),
+                           .profiles = std::move(profiles),
+                           .times = options.times,
+                           .schedule = options.schedule,
+                           .model = options.model};
+  auto varied = varied_input(base, options.changes);
+  if (!varied) return Failure(varied.error());
+  auto outcome = simulate_as_chosen(varied->input, options.model);
+  if (!outcome) return Failure(outcome.error());
+  return Simulated{std::move(varied->input.schedule), *std::move(outcome)};
+}
+
 Result<Simulated> simulate_flags(const SimulateOptions& options) {
   const auto input = input_from_flags(options.times, options.schedule);
   if (!input) return Failure(input.error());
   if (auto ok = check_framework(options, input->schedule, nullptr); !ok) {
     return Failure(ok.error());
   }
+  if (!options.changes.empty()) return simulate_changed(options, std::nullopt, {});
   auto outcome = simulate_chosen(*input, options.model);
   if (!outcome) return Failure(outcome.error());
   return Simulated{input->schedule, *std::move(outcome)};
@@ -91,6 +113,11 @@ Result<Simulated> simulate_file(const SimulateOptions& options, const Console& c
   }
   auto plan = read_plan(options.plan);
   if (!plan) return Failure(plan.error());
+  if (!options.changes.empty()) {
+    auto profiles = profiles_of_plan(*plan, options.plan, options.profiles);
+    if (!profiles) return Failure(profiles.error());
+    return simulate_changed(options, *std::move(plan), *std::move(profiles));
+  }
   auto scheduled = schedule_plan(*std::move(plan), options.schedule);
   if (!scheduled) return Failure(scheduled.error());
   if (scheduled->assumed_weight_grad) console.note(kAssumed);
@@ -140,12 +167,16 @@ Action simulate_command(Flags& flags) {
   add_schedule_flags(flags, options->schedule);
   add_stage_flags(flags, options->times);
   flags.add("--trace", "FILE", text_into(options->trace_file), "timeline that Perfetto opens");
-  flags.add("--for", "KIND",
-            choice_into(options->framework, {"megatron", "torch", "deepspeed", "zero-bubble"}),
-            "refuse what this framework refuses: megatron, torch, deepspeed, zero-bubble");
+  flags.add_repeatable("--set", "KEY=VALUE", changes_into(options->changes),
+                       "one change, as in whatif: stage.2.forward*=1.5; may be repeated");
   add_simulation_flags(flags, options->model);
   add_stage_detail_flags(flags, options->times);
-  flags.begin_subject("files");
+  flags.begin_subject("frameworks and files");
+  flags.add("--for", "KIND",
+            choice_into(options->framework, {"megatron", "torch", "deepspeed", "zero-bubble"}),
+            "refuse what megatron, torch, deepspeed or zero-bubble would");
+  flags.add_repeatable("--profile", "FILE", texts_into(options->profiles),
+                       "of the plan's model, for --set layer.… (default: the plan's)");
   flags.add("--timeline", "FILE", text_into(options->timeline_file), "timeline document");
   flags.add("--csv", "FILE", text_into(options->csv_file), "the schedule in PyTorch's CSV");
   flags.add_example("headrace simulate --stages 4 --micro-batches 8 --forward 1ms --backward 2ms");

@@ -1,0 +1,485 @@
+#include "tools/headrace/variation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "core/text.h"
+#include "planner/planner.h"
+#include "simulator/schedule_catalogue.h"
+#include "tools/headrace/variation_input.h"
+
+namespace headrace::cli {
+namespace {
+
+Result<int> count(const Change& change) {
+  std::optional<int> value;
+  if (auto ok = count_into(value)(change.value, where_of(change)); !ok) {
+    return Failure(ok.error());
+  }
+  return *value;
+}
+
+/// True when `text` matches `pattern`, in which * stands for anything.
+bool matches_pattern(std::string_view text, std::string_view pattern) {
+  if (pattern.empty()) return text.empty();
+  if (pattern.front() == '*') {
+    for (std::size_t skip = 0; skip <= text.size(); ++skip) {
+      if (matches_pattern(text.substr(skip), pattern.substr(1))) return true;
+    }
+    return false;
+  }
+  return !text.empty() && text.front() == pattern.front() &&
+         matches_pattern(text.substr(1), pattern.substr(1));
+}
+
+class Variation {
+ public:
+  explicit Variation(const VariationBase& base)
+      : base_(base), schedule_(base.schedule), model_(base.model) {
+    if (base.plan) plan_ = *base.plan;
+  }
+
+  Result<VariedInput> run(std::span<const Change> changes) {
+    for (const Change& change : changes) {
+      if (auto ok = take(change); !ok) return Failure(ok.error());
+    }
+    auto input = base_.plan ? input_of_plan() : input_of_flags();
+    if (!input) return Failure(input.error());
+    for (const Change& change : later_) {
+      if (auto ok = apply_change(change, base_.plan.has_value(), *input); !ok)
+        return Failure(ok.error());
+    }
+    auto chosen =
+        chosen_input(*std::move(input), model_, base_.plan ? &plan_.inputs.cluster : nullptr);
+    if (!chosen) return Failure(chosen.error());
+    return VariedInput{.input = *std::move(chosen), .note = std::move(note_)};
+  }
+
+ private:
+  /// Sorts a change to where it acts: before the input is built, or on it.
+  Result<void> take(const Change& change) {
+    const std::string_view subject = piece_of(change.key, 0);
+    if (subject == "stage" || subject == "device" || subject == "hop") {
+      later_.push_back(change);
+      return {};
+    }
+    if (subject == "link") return change_link(change);
+    if (subject == "layer") {
+      layers_.push_back(change);
+      return {};
+    }
+    if (change.multiplies) return bad_change(change, "only times have factors", "write KEY=VALUE");
+    return take_setting(change);
+  }
+
+  Result<void> take_setting(const Change& change) {
+    const std::string where = where_of(change);
+    if (change.key == "schedule") {
+      schedule_.schedule = change.value;
+      schedule_.csv_file.clear();
+      return {};
+    }
+    if (change.key == "communication") {
+      return choice_into(model_.communication, {"async", "blocking-recv", "rendezvous", "batched"})(
+          change.value, where);
+    }
+    if (change.key == "streams") {
+      return choice_into(model_.streams, {"unlimited", "per-direction", "shared"})(change.value,
+                                                                                   where);
+    }
+    if (change.key == "overlap") return fraction_into(model_.overlap_share)(change.value, where);
+    if (change.key == "recompute") {
+      std::string choice;
+      if (auto ok = choice_into(choice, {"none", "all"})(change.value, where); !ok) return ok;
+      model_.recompute = choice == "all";
+      if (model_.recompute) add_note("recompute assumed to take each stage's forward");
+      return {};
+    }
+    const auto number = count(change);
+    if (!number) return Failure(number.error());
+    if (change.key == "micro-batches") schedule_.microbatches = *number;
+    if (change.key == "stages") stages_ = *number;
+    if (change.key == "virtual") virtual_ = *number;
+    if (change.key == "micro-batch-size") micro_batch_size_ = *number;
+    return {};
+  }
+
+  void add_note(const std::string& text) { note_ += (note_.empty() ? "" : "; ") + text; }
+
+  /// Between the devices that a key names by their place in the cluster.
+  Result<void> change_link(const Change& change) {
+    if (!base_.plan) {
+      return bad_change(change, "without a plan there are no links, only the time of a message",
+                        "use hop=0.1ms, or give a plan");
+    }
+    Cluster& cluster = plan_.inputs.cluster;
+    const std::string_view ends = piece_of(change.key, 1);
+    if (ends == "*") {
+      for (LinkSpeed* link : {&cluster.intra_node, &cluster.inter_node}) {
+        if (auto ok = set_speed(change, *link); !ok) return ok;
+      }
+      for (Link& link : cluster.links) {
+        if (auto ok = set_speed(change, link.speed); !ok) return ok;
+      }
+      return {};
+    }
+    const std::size_t dash = ends.find('-');
+    if (dash == std::string_view::npos) {
+      return bad_change(change, fmt::format("'{}' names no link", ends), "write link.0-1.gbps=25");
+    }
+    const auto a = numbers(change, ends.substr(0, dash), cluster.devices.size(), "device");
+    if (!a) return Failure(a.error());
+    const auto b = numbers(change, ends.substr(dash + 1), cluster.devices.size(), "device");
+    if (!b) return Failure(b.error());
+    if (a->size() != 1 || b->size() != 1 || a->front() == b->front()) {
+      return bad_change(change, "a link has two ends", "write link.0-1.gbps=25, or link.*.gbps=25");
+    }
+    return set_speed(change, link_between(a->front(), b->front()).speed);
+  }
+
+  Link& link_between(std::size_t a, std::size_t b) {
+    Cluster& cluster = plan_.inputs.cluster;
+    const std::string& from = cluster.devices[a].id;
+    const std::string& to = cluster.devices[b].id;
+    const auto found = std::ranges::find_if(cluster.links, [&](const Link& link) {
+      return (link.from == from && link.to == to) || (link.from == to && link.to == from);
+    });
+    if (found != cluster.links.end()) return *found;
+    const LinkSpeed speed =
+        cluster.link_between(DeviceId{static_cast<int>(a)}, DeviceId{static_cast<int>(b)});
+    return cluster.links.emplace_back(Link{.from = from, .to = to, .speed = speed});
+  }
+
+  static Result<void> set_speed(const Change& change, LinkSpeed& link) {
+    if (piece_of(change.key, 2) == "latency") return set_time(change, link.latency);
+    const auto number = positive_number(change);
+    if (!number) return Failure(number.error());
+    constexpr double kBytesPerGigabit = 1e9 / 8;
+    link.bandwidth =
+        change.multiplies ? link.bandwidth * *number : BytesPerSecond(*number * kBytesPerGigabit);
+    return {};
+  }
+
+  // --- a plan ---
+
+  [[nodiscard]] bool cuts_anew() const { return stages_ || virtual_ || micro_batch_size_; }
+
+  /// A schedule for one stage per device where there are several, or the other way round, gets what
+  /// it wants on the same devices.
+  Result<void> follow_schedule(int now) {
+    if (virtual_ || stages_ || schedule_.schedule.empty()) return {};
+    const auto request = schedule_request_from_text(schedule_.schedule);
+    if (!request) return Failure(request.error());
+    const int wanted = default_virtual_stages(request->name);
+    if ((wanted == 1) != (now == 1)) virtual_ = wanted;
+    return {};
+  }
+
+  Result<SimulationInput> input_of_plan() {
+    if (auto ok = follow_schedule(std::max(1, plan_.parallel.virtual_stages)); !ok) {
+      return Failure(ok.error());
+    }
+    if (cuts_anew()) {
+      if (auto ok = cut_anew(); !ok) return Failure(ok.error());
+    } else if (!layers_.empty()) {
+      if (auto ok = scale_layers(plan_); !ok) return Failure(ok.error());
+    }
+    const auto scheduled = schedule_plan(plan_, schedule_);
+    if (!scheduled) return Failure(scheduled.error());
+    plan_ = scheduled->plan;
+    return simulation_input(plan_, scheduled->schedule);
+  }
+
+  Result<const Profile*> profile_of_size(int size) const {
+    std::string sizes;
+    for (const Profile& profile : base_.profiles) {
+      if (profile.micro_batch_size == size) return &profile;
+      sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", profile.micro_batch_size);
+    }
+    return Failure(
+        {.code = ErrorCode::kUsage,
+         .what = sizes.empty()
+                     ? "the profile of the plan's model is not at hand"
+                     : fmt::format("no profile has micro-batches of {}, only of {}", size, sizes),
+         .where = "--profile",
+         .fix = sizes.empty() ? "add --profile FILE"
+                              : fmt::format("measure it and add --profile FILE: times are never "
+                                            "extrapolated (headrace profile --micro-batch {})",
+                                            size)});
+  }
+
+  /// The factor of a layer after all changes, and which changes matched something.
+  Result<double> layer_factor(const std::string& id, std::vector<bool>& used) const {
+    double factor = 1;
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      const std::string_view pattern = std::string_view(layers_[i].key).substr(sizeof("layer"));
+      const bool hit = matches_pattern(id, pattern) || id.starts_with(std::string(pattern) + ".");
+      if (!hit) continue;
+      if (!layers_[i].multiplies) {
+        return bad_change(layers_[i], "the times of a layer are several",
+                          "use a factor: layer.head*=1.5");
+      }
+      const auto number = positive_number(layers_[i]);
+      if (!number) return Failure(number.error());
+      factor *= *number;
+      used[i] = true;
+    }
+    return factor;
+  }
+
+  Result<void> all_used(const std::vector<bool>& used) const {
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      if (!used[i]) {
+        return bad_change(layers_[i], "no layer of the profile matches",
+                          "name layers as the profile does; * stands for anything");
+      }
+    }
+    return {};
+  }
+
+  /// Keeps the cut; the stages' times follow their layers'.
+  Result<void> scale_layers(Plan& plan) {
+    const auto profile = profile_of_size(plan.micro_batch_size);
+    if (!profile) return Failure(profile.error());
+    std::vector<bool> used(layers_.size());
+    for (PlanStage& stage : plan.stages) {
+      Duration before;
+      Duration after;
+      for (const Layer& layer : (*profile)->graph.layers()) {
+        if (std::ranges::find(stage.layers, layer.id) == stage.layers.end()) continue;
+        const auto factor = layer_factor(layer.id, used);
+        if (!factor) return Failure(factor.error());
+        before = before + layer.forward;
+        after = after + Duration{.mean = layer.forward.mean * *factor};
+        add_change(stage, layer, *factor);
+      }
+    }
+    return all_used(used);
+  }
+
+  /// Adds what a layer takes more, on the stage's device.
+  static void add_change(PlanStage& stage, const Layer& layer, double factor) {
+    const double more = factor - 1;
+    stage.forward.mean += layer.forward.mean * more;
+    stage.backward.mean += layer.backward.mean * more;
+    if (stage.input_grad && layer.input_grad) {
+      stage.input_grad->mean += layer.input_grad->mean * more;
+    }
+    if (stage.weight_grad && layer.weight_grad) {
+      stage.weight_grad->mean += layer.weight_grad->mean * more;
+    }
+  }
+
+  Result<Profile> scaled_profile(int size) {
+    const auto profile = profile_of_size(size);
+    if (!profile) return Failure(profile.error());
+    Profile scaled = **profile;
+    std::vector<bool> used(layers_.size());
+    std::vector<Layer> layers(scaled.graph.layers().begin(), scaled.graph.layers().end());
+    for (Layer& layer : layers) {
+      const auto factor = layer_factor(layer.id, used);
+      if (!factor) return Failure(factor.error());
+      const auto scale = [&](Duration& time) { time.mean = time.mean * *factor; };
+      scale(layer.forward);
+      scale(layer.backward);
+      if (layer.input_grad) scale(*layer.input_grad);
+      if (layer.weight_grad) scale(*layer.weight_grad);
+    }
+    if (auto ok = all_used(used); !ok) return Failure(ok.error());
+    if (!layers_.empty()) {
+      const auto edges = scaled.graph.edges();
+      auto graph = ModelGraph::build(std::move(layers), {edges.begin(), edges.end()});
+      if (!graph) return Failure(graph.error());
+      scaled.graph = *std::move(graph);
+    }
+    return scaled;
+  }
+
+  Result<void> cut_anew() {
+    const int size = micro_batch_size_.value_or(plan_.micro_batch_size);
+    const auto profile = scaled_profile(size);
+    if (!profile) return Failure(profile.error());
+    if (micro_batch_size_ && !schedule_.microbatches) {
+      const int data = std::max(1, plan_.parallel.data);
+      if (plan_.global_batch % (size * data) != 0) {
+        return Failure({.code = ErrorCode::kUsage,
+                        .what = fmt::format("the global batch of {} is no multiple of {} x {}",
+                                            plan_.global_batch, size, data),
+                        .where = "micro-batch-size",
+                        .fix = "use a size that divides it, or set micro-batches too"});
+      }
+      schedule_.microbatches = plan_.global_batch / (size * data);
+    }
+    const std::string name = schedule_.schedule.empty() ? plan_.schedule : schedule_.schedule;
+    const auto request = schedule_request_from_text(name);
+    if (!request) return Failure(request.error());
+    const int per_device = virtual_.value_or(
+        std::max(plan_.parallel.virtual_stages, default_virtual_stages(request->name)));
+    const int stages = stages_.value_or(plan_.parallel.pipeline * per_device);
+    if (stages % per_device != 0) {
+      return Failure(
+          {.code = ErrorCode::kUsage,
+           .what = fmt::format("{} stages do not divide by {} per device", stages, per_device),
+           .where = "virtual",
+           .fix = fmt::format("use stages={}", (stages / per_device + 1) * per_device)});
+    }
+    return replan(*profile, name, stages, per_device);
+  }
+
+  /// Where each stage stands: the schedule says it.
+  Result<void> replan(const Profile& profile, const std::string& name, int stages, int per_device) {
+    const int devices = stages / per_device;
+    const int microbatches = schedule_.microbatches.value_or(plan_.microbatches);
+    const auto schedule =
+        generated_schedule(name, {.stages = stages, .devices = devices}, microbatches);
+    if (!schedule) return Failure(schedule.error());
+    const Cluster real = plan_.inputs.cluster;
+    if (static_cast<std::size_t>(devices) > real.devices.size()) {
+      return Failure({.code = ErrorCode::kInfeasible,
+                      .what = fmt::format("{} stages, {} per device, need {} devices; there are {}",
+                                          stages, per_device, devices, real.devices.size()),
+                      .where = "stages",
+                      .fix = "use fewer stages, or plan with more devices"});
+    }
+    Cluster cluster{.intra_node = real.intra_node, .inter_node = real.inter_node};
+    for (int s = 0; s < stages; ++s) {
+      Device device =
+          real.devices[index_of(schedule->device_of_stage[static_cast<std::size_t>(s)])];
+      if (per_device > 1) {
+        device.id += fmt::format("#{}", s);
+        device.memory.reset();  // Shared by the device's stages; the simulation checks it.
+      }
+      cluster.devices.push_back(std::move(device));
+    }
+    if (per_device == 1) cluster.links = real.links;
+    PlanRequest request{.stages = stages,
+                        .microbatches = microbatches,
+                        .global_batch = microbatches * profile.micro_batch_size,
+                        .schedule = schedule->name,
+                        .in_flight = peak_in_flight(*schedule),
+                        .objective = per_device == 1 ? plan_.objective : "bottleneck"};
+    request.in_flight.resize(static_cast<std::size_t>(stages));
+    const auto made = make_plan(profile, cluster, request, scorer_of(*schedule));
+    if (!made) return Failure(made.error());
+    if (per_device > 1) add_note("cut by the busiest stage");
+    adopt(*made, *schedule, real, per_device, profile);
+    return {};
+  }
+
+  static PlanScorer scorer_of(const Schedule& schedule) {
+    return [&schedule](const Plan& plan) -> Result<Seconds> {
+      const auto input = simulation_input(plan, schedule);
+      if (!input) return Failure(input.error());
+      return simulated_iteration(*input);
+    };
+  }
+
+  void adopt(const Plan& made, const Schedule& schedule, const Cluster& real, int per_device,
+             const Profile& profile) {
+    const int global_batch = plan_.global_batch;
+    const std::string schedule_name = plan_.schedule;
+    const auto parameters = plan_.schedule_parameters;
+    plan_ = made;
+    plan_.schedule = schedule_name;
+    plan_.schedule_parameters = parameters;
+    plan_.inputs.cluster = real;
+    plan_.micro_batch_size = profile.micro_batch_size;
+    plan_.global_batch = global_batch;
+    plan_.parallel.pipeline = schedule.devices;
+    plan_.parallel.virtual_stages = per_device;
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      const std::size_t device = index_of(schedule.device_of_stage[s]);
+      plan_.stages[s].devices = {real.devices[device].id};
+      if (per_device > 1) plan_.stages[s].capacity.reset();
+    }
+  }
+
+  // --- flags ---
+
+  Result<SimulationInput> input_of_flags() {
+    if (!layers_.empty() || micro_batch_size_) {
+      return Failure({.code = ErrorCode::kUsage,
+                      .what = "layers and micro-batch sizes are known of plans only",
+                      .where = layers_.empty() ? "micro-batch-size" : layers_.front().key,
+                      .fix = "give PLAN, or use stage.N.forward and the like"});
+    }
+    StageTimes times = base_.times;
+    if (base_.schedule.csv_file.empty()) {
+      const auto request = schedule_request_from_text(
+          base_.schedule.schedule.empty() ? "1f1b" : base_.schedule.schedule);
+      if (!request) return Failure(request.error());
+      if (!times.virtual_stages) times.virtual_stages = default_virtual_stages(request->name);
+      if (auto ok = follow_schedule(*times.virtual_stages); !ok) return Failure(ok.error());
+    }
+    if (cuts_anew()) {
+      if (auto ok = scale_stages(times); !ok) return Failure(ok.error());
+    }
+    return input_from_flags(times, schedule_);
+  }
+
+  /// Equal stages only: the same work in another number of them, on the same devices where only
+  /// `virtual` changes.
+  Result<void> scale_stages(StageTimes& times) {
+    for (const auto* list : {&times.forward, &times.backward, &times.weight_grad}) {
+      if (list->size() <= 1) continue;
+      return Failure({.code = ErrorCode::kUsage,
+                      .what = "stages of different times cannot be cut anew without their layers",
+                      .where = stages_ ? "stages" : "virtual",
+                      .fix = "give one time for all stages, or a plan with its profile"});
+    }
+    const auto request =
+        schedule_request_from_text(schedule_.schedule.empty() ? "1f1b" : schedule_.schedule);
+    if (!request) return Failure(request.error());
+    const int before = times.stages.value_or(1);
+    const int old_virtual = times.virtual_stages.value_or(default_virtual_stages(request->name));
+    const int devices = before / old_virtual;
+    const int per_device = virtual_.value_or(old_virtual);
+    const int stages = stages_.value_or(devices * per_device);
+    times.stages = stages;
+    times.virtual_stages = per_device;
+    const double share = static_cast<double>(before) / stages;
+    for (auto* list : {&times.forward, &times.backward, &times.weight_grad}) {
+      for (Seconds& time : *list) time = time * share;
+    }
+    for (auto* list : {&times.state}) {
+      for (Bytes& size : *list) {
+        size = Bytes(std::llround(static_cast<double>(size.value()) * share));
+      }
+    }
+    if (times.activation) scale_activation(*times.activation, share);
+    add_note("equal stages of the same work");
+    return {};
+  }
+
+  static void scale_activation(ActivationList& activation, double share) {
+    if (auto* sizes = std::get_if<std::vector<Bytes>>(&activation)) {
+      for (Bytes& size : *sizes) {
+        size = Bytes(std::llround(static_cast<double>(size.value()) * share));
+      }
+    } else {
+      for (double& units : std::get<std::vector<double>>(activation)) units *= share;
+    }
+  }
+
+  const VariationBase& base_;
+  Plan plan_;
+  ScheduleChoice schedule_;
+  SimulationChoice model_;
+  std::optional<int> stages_;
+  std::optional<int> virtual_;
+  std::optional<int> micro_batch_size_;
+  std::vector<Change> layers_;
+  std::vector<Change> later_;  ///< Acts on the finished input.
+  std::string note_;
+};
+
+}  // namespace
+
+Result<VariedInput> varied_input(const VariationBase& base, std::span<const Change> changes) {
+  return Variation(base).run(changes);
+}
+
+}  // namespace headrace::cli
