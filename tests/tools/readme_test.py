@@ -1,4 +1,4 @@
-"""Runs the commands that README.md shows and compares what they print; --update rewrites them."""
+"""Runs the commands that pages show and compares what they print; --update rewrites them."""
 import os
 import pathlib
 import re
@@ -20,17 +20,27 @@ def transcript_of(block, folder):
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1]).resolve().parent
-    page = ROOT / "README.md"
+PAGES = ("README.md", "docs/schedules.md")
+
+
+def check(name, folder):
+    """True when the page shows what headrace prints; --update makes it so."""
+    page = ROOT / name
     shown = page.read_text()
-    assert TRANSCRIPT.search(shown), "README.md shows no command of headrace"
+    assert TRANSCRIPT.search(shown), f"{name} shows no command of headrace"
     found = TRANSCRIPT.sub(lambda match: f"```\n{transcript_of(match[1], folder)}```", shown)
     if "--update" in sys.argv:
         page.write_text(found)
     elif found != shown:
-        print("README.md shows what headrace no longer prints; see the difference, then run "
+        print(f"{name} shows what headrace no longer prints; see the difference, then run "
               "tests/tools/readme_test.py HEADRACE --update\n" + found)
+        return False
+    return True
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1]).resolve().parent
+    if not all([check(name, folder) for name in PAGES]):
         sys.exit(1)
 
 
