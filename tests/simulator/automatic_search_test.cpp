@@ -3,7 +3,6 @@
 #include "simulator/schedules/automatic_search.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -16,17 +15,13 @@
 #include "simulator/schedule_bounds.h"
 #include "simulator/schedule_catalogue.h"
 #include "simulator/simulate.h"
+#include "tests/support/long_tests.h"
 
 namespace headrace {
 namespace {
 
 using nlohmann::json;
-
-/// HEADRACE_LONG_TESTS=1 runs what takes minutes.
-bool long_tests() {
-  const char* wish = std::getenv("HEADRACE_LONG_TESTS");
-  return wish != nullptr && std::string(wish) == "1";
-}
+using testing::long_tests;
 
 std::vector<DeviceId> placement(int devices, int stages) {
   std::vector<DeviceId> place;
