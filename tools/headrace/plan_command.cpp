@@ -162,6 +162,13 @@ Result<Preparation> prepare(const PlanOptions& options, const Profile& profile,
   auto schedule =
       generated_schedule(options.schedule, {.stages = *stages, .devices = *stages}, *microbatches);
   if (!schedule) return Failure(schedule.error());
+  if (schedule->pipelines > 1 || schedule->pieces > 1) {
+    return usage(
+        fmt::format("'{}' runs {}; plans are made for one replica of whole micro-batches",
+                    named->name, schedule->pipelines > 1 ? "two replicas" : "pieces of sequences"),
+        "--schedule",
+        "plan with 1f1b, then headrace simulate PLAN --schedule " + std::string(named->name));
+  }
   PlanRequest request{.stages = *stages,
                       .microbatches = *microbatches,
                       .global_batch = *microbatches * profile.micro_batch_size,
@@ -189,7 +196,10 @@ Result<Plan> find_plan(const PlanOptions& options, const Profile& profile) {
   };
   auto plan = make_plan(profile, *cluster, prepared->request, scorer);
   if (!plan) return plan;
-  const auto predicted = simulate_plan({*plan, prepared->schedule});
+  // A searched schedule was looked for among equal stages so far; now their costs are known.
+  const auto scheduled = schedule_plan(*plan, {});
+  if (!scheduled) return Failure(scheduled.error());
+  const auto predicted = simulate_plan(*scheduled);
   if (!predicted) return Failure(predicted.error());
   plan->predicted = predicted->report;
   plan->inputs.profile_file = options.profile;

@@ -14,6 +14,7 @@
 #include "report/chrome_trace.h"
 #include "report/text_report.h"
 #include "simulator/schedule_catalogue.h"
+#include "simulator/steady_state.h"
 #include "tools/headrace/command.h"
 #include "tools/headrace/documents.h"
 #include "tools/headrace/stage_times.h"
@@ -92,7 +93,36 @@ Result<Simulated> simulate_changed(const SimulateOptions& options, std::optional
   return Simulated{std::move(varied->input.schedule), *std::move(outcome)};
 }
 
-Result<Simulated> simulate_flags(const SimulateOptions& options) {
+/// True where only the report is wanted, of a plain model: then a long run need not be played out.
+bool wants_only_times(const SimulateOptions& options, int stages, int microbatches) {
+  constexpr std::int64_t kLong = 100'000;  // Pairs of stage and micro-batch; some milliseconds.
+  const SimulationChoice& model = options.model;
+  return static_cast<std::int64_t>(stages) * microbatches > kLong && options.trace_file.empty() &&
+         options.csv_file.empty() && options.timeline_file.empty() && options.framework.empty() &&
+         options.changes.empty() && options.schedule.csv_file.empty() &&
+         model.communication == "async" && model.streams == "unlimited" && !model.contention &&
+         !model.slowdown && !model.overlap_share && !model.recompute && !model.replicas &&
+         !model.seed && !model.time_between_failures && model.explain.empty();
+}
+
+constexpr const char* kSteady =
+    "note: the steady state repeats; the times are those of all micro-batches, from two short runs";
+
+Result<Simulated> simulate_flags(const SimulateOptions& options, const Console& console) {
+  const int microbatches = options.schedule.microbatches.value_or(0);
+  if (wants_only_times(options, options.times.stages.value_or(0), microbatches)) {
+    const auto long_run = simulate_long(
+        [&](int count) {
+          ScheduleChoice choice = options.schedule;
+          choice.microbatches = count;
+          return input_from_flags(options.times, choice);
+        },
+        microbatches);
+    if (long_run) {
+      console.note(kSteady);
+      return Simulated{{}, {.report = *long_run, .timeline = {}}};
+    }
+  }
   const auto input = input_from_flags(options.times, options.schedule);
   if (!input) return Failure(input.error());
   if (auto ok = check_framework(options, input->schedule, nullptr); !ok) {
@@ -117,6 +147,22 @@ Result<Simulated> simulate_file(const SimulateOptions& options, const Console& c
     auto profiles = profiles_of_plan(*plan, options.plan, options.profiles);
     if (!profiles) return Failure(profiles.error());
     return simulate_changed(options, *std::move(plan), *std::move(profiles));
+  }
+  const int microbatches = options.schedule.microbatches.value_or(plan->microbatches);
+  if (wants_only_times(options, static_cast<int>(plan->stages.size()), microbatches)) {
+    const auto long_run = simulate_long(
+        [&](int count) -> Result<SimulationInput> {
+          ScheduleChoice choice = options.schedule;
+          choice.microbatches = count;
+          const auto scheduled = schedule_plan(*plan, choice);
+          if (!scheduled) return Failure(scheduled.error());
+          return simulation_input(scheduled->plan, scheduled->schedule);
+        },
+        microbatches);
+    if (long_run) {
+      console.note(kSteady);
+      return Simulated{{}, {.report = *long_run, .timeline = {}}};
+    }
   }
   auto scheduled = schedule_plan(*std::move(plan), options.schedule);
   if (!scheduled) return Failure(scheduled.error());
@@ -148,7 +194,7 @@ Result<void> write_side_products(const SimulateOptions& options, const Simulated
 
 Result<void> run(const SimulateOptions& options, const Console& console) {
   const auto simulated =
-      options.plan.empty() ? simulate_flags(options) : simulate_file(options, console);
+      options.plan.empty() ? simulate_flags(options, console) : simulate_file(options, console);
   if (!simulated) return Failure(simulated.error());
   if (auto ok = write_side_products(options, *simulated, console); !ok) return ok;
 
