@@ -125,7 +125,7 @@ void sort_rows(const std::string& by, std::vector<WhatIfRow>& rows) {
       return result.traffic > Bytes{0} ? static_cast<double>(result.traffic.value())
                                        : static_cast<double>(result.messages);
     }
-    return result.iteration.value();
+    return time_per_unit(result).value();
   };
   // What does not fit or has no result comes last, whatever its time.
   const auto order = [&](const WhatIfRow& row) {
