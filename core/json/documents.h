@@ -30,6 +30,7 @@ Result<Simulation> simulation_from_json(std::string_view text, std::string_view 
 Result<Timeline> timeline_from_json(std::string_view text, std::string_view source);
 Result<Comparison> comparison_from_json(std::string_view text, std::string_view source);
 /// Our own model description: {"schema": "headrace/model/1", "family": …, settings…}.
+Result<WhatIf> what_if_from_json(std::string_view text, std::string_view source);
 Result<ModelSpec> model_from_json(std::string_view text, std::string_view source);
 /// A foreign configuration (Hugging Face config.json) flattened to dotted names ("text_config.
 /// hidden_size"); arrays and nulls are left out. `family` and `name` stay empty.

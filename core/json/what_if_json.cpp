@@ -43,6 +43,13 @@ void describe(At& at, Of<WhatIf> auto& what_if) {
   at.optional("sensitivities", what_if.sensitivities);
 }
 
+Result<WhatIf> what_if_from_json(std::string_view text, std::string_view source) {
+  return read_document<WhatIf>(text, source, "whatif", [](ObjectReader& document, WhatIf& what_if) {
+    describe(document, what_if);
+    document.finish();
+  });
+}
+
 std::string to_json(const WhatIf& what_if) {
   ObjectWriter document = started_document("whatif");
   describe(document, what_if);

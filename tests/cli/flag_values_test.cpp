@@ -29,7 +29,7 @@ TEST_CASE("the last unit of a list is that of every part without one") {
 TEST_CASE("a list without any unit names the units") {
   std::vector<Seconds> times;
   CHECK(message(times_into(times)("1,2,3", "--forward")) ==
-        "--forward: '1' has no unit\n  fix: write it like 3.2ms; units: s, ms, us, ns, min");
+        "--forward: '1' has no unit\n  fix: write it like 3.2ms; units: s, ms, us, ns, min, h");
 }
 
 TEST_CASE("empty and broken parts of a list are errors") {

@@ -14,13 +14,13 @@ TEST_CASE("a simulation shows both bubbles by name and the formula as what it is
   const auto run = simulate(uniform_input("1f1b", 4, 8, {.forward = 1e-3, .backward = 2e-3}));
   CHECK(simulation_text(run->report) ==
         R"(1f1b: 4 stages on 4 devices, 8 micro-batches, asynchronous sends
-  makespan         first start to last end of compute                     33.0 ms
-  bound            no order of these stages on these devices ends sooner  33.0 ms
-  iteration        with gradient reduction and optimizer                  33.0 ms
-  ideal            busy time of the busiest device                        24.0 ms
-  bubble_ratio     mean over devices of 1 - busy / makespan                27.3 %
-  bubble_overhead  makespan / ideal - 1                                    37.5 %
-  throughput       micro-batches                                         242.4 /s
+  makespan         first start to last end of compute                      33.0 ms
+  bound            no order of these stages on these devices ends sooner   33.0 ms
+  iteration        with gradient reduction and optimizer                   33.0 ms
+  ideal            busy time of the busiest device                         24.0 ms
+  bubble_ratio     mean over devices of 1 - busy / makespan                 27.3 %
+  bubble_overhead  makespan / ideal - 1                                     37.5 %
+  throughput       micro-batches                                          242.4 /s
 
 Formula (8 micro-batches + 4 stages - 1) x slowest stage: 33.0 ms, +0.0 % of the simulated iteration
 What its assumptions leave out:

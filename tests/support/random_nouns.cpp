@@ -72,7 +72,10 @@ MemoryItems NounMaker::memory_items() {
           .activations = bytes(),
           .communication = bytes(),
           .workspace = bytes(),
-          .margin = bytes()};
+          .margin = bytes(),
+          .deferred_weight_grad = chance() ? bytes() : Bytes{0},
+          .recompute = chance() ? bytes() : Bytes{0},
+          .weight_versions = chance() ? bytes() : Bytes{0}};
 }
 
 SpecValue NounMaker::setting() {
@@ -192,7 +195,40 @@ DeviceReport NounMaker::device_report() {
           .utilisation = fraction(),
           .peak_activations = fraction() * 100,
           .peak_memory = bytes(),
-          .memory_items = memory_items()};
+          .memory_items = memory_items(),
+          .capacity = chance() ? std::optional(bytes()) : std::nullopt};
+}
+
+Band NounMaker::band() {
+  return {.low = time(), .median = time(), .high = time(), .coverage = fraction()};
+}
+
+WhatIf NounMaker::what_if() {
+  WhatIf result{.keys = list<std::string>([&] { return text(); })};
+  result.rows = list<WhatIfRow>([&] {
+    WhatIfRow row;
+    for (std::size_t k = 0; k < result.keys.size(); ++k) row.values.push_back(text());
+    if (chance()) {
+      row.result = WhatIfResult{.iteration = time(),
+                                .change = any_number(),
+                                .bubble_ratio = any_number(),
+                                .peak_activations = any_number(),
+                                .peak_memory = bytes(),
+                                .messages = number(0, 1'000'000),
+                                .traffic = bytes(),
+                                .microbatches_per_s = any_number(),
+                                .pareto = chance()};
+      if (chance()) row.result->missing = bytes();
+      if (chance()) row.result->samples_per_s = any_number();
+    }
+    if (chance()) row.problem = text();
+    if (chance()) row.note = text();
+    return row;
+  });
+  result.sensitivity_share = any_number();
+  result.sensitivities =
+      list<Sensitivity>([&] { return Sensitivity{.what = text(), .change = any_number()}; });
+  return result;
 }
 
 Simulation NounMaker::simulation() {
@@ -215,8 +251,26 @@ Simulation NounMaker::simulation() {
   for (int device = 0; device < result.devices; ++device) {
     result.per_device.push_back(device_report());
   }
+  result.pipelines = number(1, 2);
+  result.iteration_without_barrier = time();
+  if (chance()) result.steady_microbatch = time();
+  if (chance()) result.makespan_bound = time();
+  if (chance()) result.band = band();
   if (chance()) {
-    result.band = Band{.low = time(), .median = time(), .high = time(), .coverage = fraction()};
+    result.goodput = Goodput{.availability = fraction(),
+                             .effective_iteration = time(),
+                             .band = band(),
+                             .checkpoint_interval = time(),
+                             .best_interval = time()};
+  }
+  if (chance()) {
+    result.explanation = list<CausalStep>([&] {
+      return CausalStep{.device = DeviceId{number(0, result.devices - 1)},
+                        .action = action(result.stages, result.microbatches),
+                        .start = time(),
+                        .end = time(),
+                        .cause = static_cast<Cause>(number(0, 3))};
+    });
   }
   result.critical_path = list<Action>([&] { return action(result.stages, result.microbatches); });
   return result;
@@ -262,6 +316,7 @@ Plan NounMaker::plan() {
   for (int s = 0; s < stages; ++s) {
     plan.stages.push_back(stage(s, plan.inputs.cluster, plan.parallel));
   }
+  if (stages > 1 && chance()) plan.tied = {{.stages = {0, stages - 1}, .gradient = bytes()}};
   plan.bottleneck = time();
   plan.bound = time();
   plan.gap = any_number();
@@ -294,7 +349,9 @@ Timeline NounMaker::timeline() {
                     .devices = number(1, 4),
                     .stages = number(1, 6),
                     .microbatches = number(1, 9),
-                    .events = {}};
+                    .events = {},
+                    .pipelines = 1};
+  if (timeline.stages % 2 == 0 && chance()) timeline.pipelines = 2;
   timeline.events = list<TimelineEvent>([&] {
     TimelineEvent event{.device = DeviceId{number(0, timeline.devices - 1)},
                         .action = action(timeline.stages, timeline.microbatches),

@@ -15,6 +15,7 @@
 #include "core/result.h"
 #include "core/simulation.h"
 #include "core/timeline.h"
+#include "core/what_if.h"
 
 namespace headrace::testing {
 
@@ -30,6 +31,7 @@ class NounMaker {
   Simulation simulation();
   Timeline timeline();
   Comparison comparison();
+  WhatIf what_if();
   ModelSpec model();
   Error error();
 
@@ -53,6 +55,7 @@ class NounMaker {
   Layer layer(std::string id);
   ModelGraph graph();
   DeviceReport device_report();
+  Band band();
   PlanStage stage(int index, const Cluster& cluster, const Parallel& parallel);
 
   template <typename T, typename Make>

@@ -23,6 +23,7 @@ std::string random_document(std::string_view name, std::uint64_t seed) {
   if (name == "simulation") return to_json(maker.simulation());
   if (name == "timeline") return to_json(maker.timeline());
   if (name == "comparison") return to_json(maker.comparison());
+  if (name == "whatif") return to_json(maker.what_if());
   if (name == "model") return to_json(maker.model());
   return to_json(maker.error());
 }
@@ -39,6 +40,7 @@ std::string verdict_on(std::string_view name, std::string_view text) {
   if (name == "simulation") return verdict(simulation_from_json(text, name));
   if (name == "timeline") return verdict(timeline_from_json(text, name));
   if (name == "comparison") return verdict(comparison_from_json(text, name));
+  if (name == "whatif") return verdict(what_if_from_json(text, name));
   if (name == "model") return verdict(model_from_json(text, name));
   return verdict(error_from_json(text, name));
 }

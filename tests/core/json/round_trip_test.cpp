@@ -53,6 +53,10 @@ TEST_CASE("comparisons read back equal") {
   check_round_trips<Comparison>([](NounMaker& m) { return m.comparison(); }, comparison_from_json);
 }
 
+TEST_CASE("what-if tables read back equal") {
+  check_round_trips<WhatIf>([](NounMaker& m) { return m.what_if(); }, what_if_from_json);
+}
+
 TEST_CASE("models read back equal") {
   check_round_trips<ModelSpec>([](NounMaker& m) { return m.model(); }, model_from_json);
 }

@@ -107,7 +107,8 @@ TEST_CASE("the schema id tells files apart") {
 TEST_CASE("every schema carries the id of its documents") {
   const auto names = schema_names();
   CHECK(names == std::vector<std::string_view>{"profile", "cluster", "plan", "simulation",
-                                               "timeline", "comparison", "model", "error"});
+                                               "timeline", "comparison", "model", "error",
+                                               "whatif"});
   for (const std::string_view name : names) {
     const auto text = schema_text(name);
     REQUIRE(text.has_value());
@@ -121,7 +122,8 @@ TEST_CASE("an unknown schema name is answered with the nearest") {
   CHECK(text.error().code == ErrorCode::kUsage);
   CHECK(to_string(text.error()) ==
         "schema: no schema 'plans' (did you mean 'plan'?)\n"
-        "  fix: use one of profile, cluster, plan, simulation, timeline, comparison, model, error");
+        "  fix: use one of profile, cluster, plan, simulation, timeline, comparison, model, error, "
+        "whatif");
 }
 
 TEST_SUITE_END();
