@@ -89,8 +89,8 @@ struct Schedule {
   /// Copies of the weights that a stage keeps so that a micro-batch meets the same ones in forward
   /// and backward; empty: one each.
   std::vector<int> weight_versions = {};
-  /// Pieces of its sequence that a micro-batch is cut into: `microbatches` counts pieces, micro-batch
-  /// b being b k to b k + k - 1 (Seq1F1B).
+  /// Pieces of its sequence that a micro-batch is cut into: `microbatches` counts pieces,
+  /// micro-batch b being b k to b k + k - 1 (Seq1F1B).
   int pieces = 1;
   /// False where the pipeline is not drained between updates (PipeDream): iterations run into one
   /// another and the steady state decides.

@@ -112,8 +112,8 @@ struct Simulation {
   Seconds makespan{0};                  ///< Start of the first to end of the last compute action.
   /// No order of these stages on these devices has a shorter makespan; 0: unknown.
   Seconds makespan_bound{0};
-  Seconds span{0};                      ///< Largest over devices of last end - first start.
-  Seconds iteration{0};                 ///< makespan + exposed gradient reduction and optimizer.
+  Seconds span{0};       ///< Largest over devices of last end - first start.
+  Seconds iteration{0};  ///< makespan + exposed gradient reduction and optimizer.
   /// The same where devices do not wait for one another before the optimizer (post-validation).
   Seconds iteration_without_barrier{0};
   /// Of a schedule that is not drained: its iteration is M times this.

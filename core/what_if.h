@@ -12,7 +12,8 @@ namespace headrace {
 /// What one variation comes to.
 struct WhatIfResult {
   Seconds iteration{0};
-  /// Time per sample (per micro-batch where the batch is unknown) over that of the first row, minus 1.
+  /// Time per sample (per micro-batch where the batch is unknown) over that of the first row,
+  /// minus 1.
   double change = 0;
   double bubble_ratio = 0;
   double peak_activations = 0;        ///< Of the device that holds most.
