@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the tests under sanitizers: all of them under address and undefined-behaviour, the threaded
-# ones (executor, profiler) under thread. LibTorch is not instrumented, so its tests are not in.
+# ones (executor, profiler, sweeps) under thread. LibTorch is not instrumented, so its tests are not in.
 #
 #   tools/sanitize.sh [address|thread]        both unless one is named
 source "$(dirname "${BASH_SOURCE[0]}")/shell_helpers.sh"
@@ -24,8 +24,8 @@ for kind in $kinds; do
       ctest --preset asan --parallel "$(nproc)"
       ;;
     thread)
-      fixed_addresses tools/build.sh tsan executor_test profiler_test
-      fixed_addresses ctest --preset tsan --parallel "$(nproc)" --tests-regex '^(executor|profiler)\.'
+      fixed_addresses tools/build.sh tsan executor_test profiler_test simulator_test
+      fixed_addresses ctest --preset tsan --parallel "$(nproc)" --tests-regex '^(executor|profiler)\.|thread count'
       ;;
   esac
 done
