@@ -34,6 +34,7 @@ struct PlanOptions {
   std::string schedule = "1f1b";
   std::string objective = "iteration-time";
   std::optional<double> memory_margin;
+  std::optional<double> weight_grad_share;
   std::vector<int> split;
 };
 
@@ -208,11 +209,38 @@ Result<Plan> find_plan(const PlanOptions& options, const Profile& profile) {
   return plan;
 }
 
+/// Layers whose I and W were not measured get them as shares of their backward; the fingerprint
+/// stays that of the file.
+Result<Profile> with_split_backward(Profile profile, double weight_share) {
+  const auto given = profile.graph.layers();
+  std::vector<Layer> layers(given.begin(), given.end());
+  for (Layer& layer : layers) {
+    if (layer.input_grad && layer.weight_grad) continue;
+    const auto part = [&](double share) {
+      return Duration{.mean = layer.backward.mean * share, .stddev = layer.backward.stddev * share};
+    };
+    layer.weight_grad = part(weight_share);
+    layer.input_grad = part(1 - weight_share);
+  }
+  const auto edges = profile.graph.edges();
+  auto graph = ModelGraph::build(std::move(layers), {edges.begin(), edges.end()});
+  if (!graph) return Failure(graph.error());
+  profile.graph = *std::move(graph);
+  return profile;
+}
+
 Result<void> run(const PlanOptions& options, const Console& console) {
-  const auto profile = read_profile(options.profile);
+  auto profile = read_profile(options.profile);
   if (!profile) return Failure(profile.error());
-  const auto plan = find_plan(options, *profile);
+  if (options.weight_grad_share) {
+    profile = with_split_backward(*std::move(profile), *options.weight_grad_share);
+    if (!profile) return Failure(profile.error());
+  }
+  auto plan = find_plan(options, *profile);
   if (!plan) return Failure(plan.error());
+  if (options.weight_grad_share) {
+    plan->notes.emplace_back("I and W that were not measured are assumed from --weight-grad-share");
+  }
   return console.deliver(to_json(*plan), plan_text(*plan));
 }
 
@@ -244,6 +272,8 @@ Action plan_command(Flags& flags) {
             "iteration-time (default: the simulated one) or bottleneck");
   flags.add("--memory-margin", "X", fraction_into(options->memory_margin),
             "share of each device's memory to leave free: 8%");
+  flags.add("--weight-grad-share", "X", fraction_into(options->weight_grad_share),
+            "W's share of backward where it was not measured: 50%");
   flags.add_example(
       "headrace plan profile.json --devices 4 --memory 80GiB --bandwidth 25GB/s --micro-batches 8");
   flags.add_example("headrace plan profile.json --devices 2 --global-batch 32 -o plan.json");
