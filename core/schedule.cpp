@@ -11,11 +11,12 @@ namespace headrace {
 namespace {
 
 constexpr std::array kKindNames = {
-    std::string_view("F"),           std::string_view("B"),        std::string_view("I"),
-    std::string_view("W"),           std::string_view("R"),        std::string_view("SEND_F"),
-    std::string_view("RECV_F"),      std::string_view("SEND_B"),   std::string_view("RECV_B"),
-    std::string_view("UNSHARD"),     std::string_view("RESHARD"),  std::string_view("REDUCE_GRAD"),
-    std::string_view("REDUCE_TIED"), std::string_view("OPTIMIZER")};
+    std::string_view("F"),        std::string_view("B"),           std::string_view("I"),
+    std::string_view("W"),        std::string_view("R"),           std::string_view("SEND_F"),
+    std::string_view("RECV_F"),   std::string_view("SEND_B"),      std::string_view("RECV_B"),
+    std::string_view("OFFLOAD"),  std::string_view("RELOAD"),      std::string_view("UNSHARD"),
+    std::string_view("RESHARD"),  std::string_view("REDUCE_GRAD"), std::string_view("REDUCE_TIED"),
+    std::string_view("OPTIMIZER")};
 
 /// Takes leading digits off `text`; nothing when there are none or they overflow an int.
 std::optional<int> take_number(std::string_view& text) {
@@ -40,6 +41,8 @@ struct Progress {
   bool input_grad = false;
   bool weight_grad = false;
   bool recompute = false;
+  bool offload = false;
+  bool reload = false;
   [[nodiscard]] bool any_backward() const { return backward || input_grad || weight_grad; }
 };
 
@@ -101,7 +104,7 @@ class Checker {
   Result<void> take(std::size_t rank, std::size_t step) {
     const Action& action = schedule_.rows[rank][step];
     if (auto ok = in_range(rank, step, action); !ok) return ok;
-    if (!is_compute(action.kind)) return {};
+    if (!is_compute(action.kind) && !is_copy(action.kind)) return {};
     Progress& now = progress(action);
     const auto fail = [&](std::string_view problem, std::string_view fix) {
       return bad_step(rank, step, fmt::format("{} {}", to_string(action), problem),
@@ -109,6 +112,9 @@ class Checker {
     };
     if (action.kind != ActionKind::kForward && !now.forward) {
       return fail("comes before its forward", "move it behind the F of its micro-batch");
+    }
+    if (needs_activations(action.kind) && now.offload && !now.reload) {
+      return fail("needs activations that OFFLOAD took away", "put their RELOAD before it");
     }
     switch (action.kind) {
       case ActionKind::kForward:
@@ -125,6 +131,16 @@ class Checker {
       case ActionKind::kRecompute:
         if (now.any_backward()) return fail("follows a backward of its micro-batch", "remove it");
         if (std::exchange(now.recompute, true)) return fail("runs twice", "remove one");
+        break;
+      case ActionKind::kOffload:
+        if (now.any_backward() || now.recompute) {
+          return fail("follows what needs the activations", "move it behind its F, or remove it");
+        }
+        if (std::exchange(now.offload, true)) return fail("runs twice", "remove one");
+        break;
+      case ActionKind::kReload:
+        if (!now.offload) return fail("comes before its OFFLOAD", "move it behind its OFFLOAD");
+        if (std::exchange(now.reload, true)) return fail("runs twice", "remove one");
         break;
       default:
         if (now.backward || now.weight_grad) {
@@ -262,7 +278,8 @@ ScheduleTraits traits_of(const Schedule& schedule) {
   };
   return {.messages = has(ActionKind::kSendForward) || has(ActionKind::kRecvForward) ||
                       has(ActionKind::kSendBackward) || has(ActionKind::kRecvBackward),
-          .split_backward = has(ActionKind::kInputGrad)};
+          .split_backward = has(ActionKind::kInputGrad),
+          .copies = has(ActionKind::kOffload)};
 }
 
 bool has_messages(const Schedule& schedule) {

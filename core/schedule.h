@@ -22,6 +22,8 @@ enum class ActionKind : std::uint8_t {
   kRecvForward,   ///< RECV_F
   kSendBackward,  ///< SEND_B: input gradient to the previous stage
   kRecvBackward,  ///< RECV_B
+  kOffload,       ///< OFFLOAD: activations to host memory, beside the computation
+  kReload,        ///< RELOAD: and back, before their backward
   kUnshard,       ///< UNSHARD
   kReshard,       ///< RESHARD
   kReduceGrad,    ///< REDUCE_GRAD: all-reduce of a stage's gradients over its data replicas
@@ -48,9 +50,19 @@ constexpr bool is_message(ActionKind kind) {
   return is_send(kind) || is_receive(kind);
 }
 
+/// A copy between a device and its host.
+constexpr bool is_copy(ActionKind kind) {
+  return kind == ActionKind::kOffload || kind == ActionKind::kReload;
+}
+
 /// B or I: what passes the gradient on to the stage before.
 constexpr bool passes_gradient(ActionKind kind) {
   return kind == ActionKind::kBackward || kind == ActionKind::kInputGrad;
+}
+
+/// B, I or R: what needs the activations that F saved.
+constexpr bool needs_activations(ActionKind kind) {
+  return passes_gradient(kind) || kind == ActionKind::kRecompute;
 }
 
 /// False for what a stage does once an iteration.
@@ -127,6 +139,7 @@ MicrobatchRange microbatches_of(const Schedule& schedule, int stage);
 struct ScheduleTraits {
   bool messages = false;        ///< Some send or receive.
   bool split_backward = false;  ///< Some I.
+  bool copies = false;          ///< Some OFFLOAD.
 };
 ScheduleTraits traits_of(const Schedule& schedule);
 
@@ -144,9 +157,9 @@ bool splits_backward(const Schedule& schedule);
 
 /// Checks that every stage stands on one device and runs every micro-batch of its replica exactly
 /// once: F, then
-/// either B, or I then W, in that order within its row; R, where there is one, between F and B or
-/// I. A schedule without any backward is legal (inference). Fails with kBadInput; `where` is "rank
-/// 1 step 4". O(actions).
+/// either B, or I then W, in that order within its row; between F and B or I at most one R and one
+/// OFFLOAD, whose RELOAD comes before R. A schedule without any backward is legal (inference).
+/// Fails with kBadInput; `where` is "rank 1 step 4". O(actions).
 Result<void> validate(const Schedule& schedule);
 
 /// Bytes of meaning: peak number of micro-batches whose activations stage s holds (from the start

@@ -12,6 +12,8 @@ std::string_view name_of(Cause cause) {
       return "message";
     case Cause::kPartner:
       return "partner";
+    case Cause::kCopy:
+      return "copy";
   }
   return "start";
 }

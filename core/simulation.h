@@ -41,7 +41,8 @@ struct DeviceReport {
   double utilisation = 0;            ///< busy / makespan = 1 - bubble_ratio of the device.
   double peak_activations = 0;  ///< Stage-micro-batches in flight, in stages' activation units.
   Bytes peak_memory{0};
-  MemoryItems memory_items;  ///< At the peak.
+  Bytes peak_host_memory{0};  ///< Of what OFFLOAD took away.
+  MemoryItems memory_items;   ///< At the peak.
   std::optional<Bytes> capacity = {};
   friend bool operator==(const DeviceReport&, const DeviceReport&) = default;
 };
@@ -87,9 +88,10 @@ enum class Cause {
   kDevice,   ///< The action before it on its device ended then.
   kMessage,  ///< What it needs from another stage came then.
   kPartner,  ///< A send or receive: the device at the other end was ready then.
+  kCopy,     ///< A copy between device and host ended then.
 };
 
-/// "start", "device", "message", "partner".
+/// "start", "device", "message", "partner", "copy".
 std::string_view name_of(Cause cause);
 
 struct CausalStep {

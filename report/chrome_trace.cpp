@@ -19,7 +19,8 @@ namespace headrace {
 namespace {
 
 constexpr std::array kLaneNames = {std::string_view("compute"), std::string_view("sends"),
-                                   std::string_view("receives"), std::string_view("reductions")};
+                                   std::string_view("receives"), std::string_view("reductions"),
+                                   std::string_view("copies")};
 
 std::size_t lane_of(ActionKind kind) {
   switch (kind) {
@@ -32,6 +33,9 @@ std::size_t lane_of(ActionKind kind) {
     case ActionKind::kReduceGrad:
     case ActionKind::kReduceTied:
       return 3;
+    case ActionKind::kOffload:
+    case ActionKind::kReload:
+      return 4;
     default:
       return 0;
   }

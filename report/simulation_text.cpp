@@ -137,6 +137,12 @@ std::string memory_text(const Simulation& simulation) {
     separator = ", ";
   }
   text += "\n";
+  const auto host =
+      std::ranges::max_element(simulation.per_device, {}, &DeviceReport::peak_host_memory);
+  if (host->peak_host_memory > Bytes{0}) {
+    text += fmt::format("Device {} has most in host memory: {}\n",
+                        host - simulation.per_device.begin(), to_text(host->peak_host_memory));
+  }
   for (std::size_t d = 0; d < simulation.per_device.size(); ++d) {
     const DeviceReport& device = simulation.per_device[d];
     if (!device.capacity || device.peak_memory <= *device.capacity) continue;
@@ -154,6 +160,8 @@ std::string cause_text(const CausalStep& step, const CausalStep* before) {
     case Cause::kDevice:
       return fmt::format("device {} was busy with {} until then", number_of(step.device),
                          to_string(before->action));
+    case Cause::kCopy:
+      return fmt::format("{} had to end first", to_string(before->action));
     case Cause::kMessage:
       return before->end < step.start && !is_message(before->action.kind)
                  ? fmt::format("needs {}, whose message took {}", to_string(before->action),

@@ -23,6 +23,7 @@ class Producers {
     for (const TimelineEvent& event : timeline.events) {
       const std::size_t place = place_of(number_of(event.action.stage), event.action);
       if (event.action.kind == ActionKind::kForward) forward_[place] = event.end;
+      if (event.action.kind == ActionKind::kReload) reloads_[place] = &event;
       if (event.action.kind == ActionKind::kBackward ||
           event.action.kind == ActionKind::kInputGrad) {
         backward_[place] = event.end;
@@ -48,6 +49,13 @@ class Producers {
     return ends[place_of(from, action)];
   }
 
+  /// The copy back from the host that `event` waited for to its end, if any.
+  [[nodiscard]] const TimelineEvent* awaited_reload(const TimelineEvent& event) const {
+    if (reloads_.empty() || !needs_activations(event.action.kind)) return nullptr;
+    const auto found = reloads_.find(place_of(number_of(event.action.stage), event.action));
+    return found != reloads_.end() && found->second->end == event.start ? found->second : nullptr;
+  }
+
  private:
   [[nodiscard]] std::size_t place_of(int stage, const Action& action) const {
     return static_cast<std::size_t>(stage) * microbatches_ + index_of(action.microbatch);
@@ -57,12 +65,19 @@ class Producers {
   std::size_t microbatches_;
   std::vector<Seconds> forward_;
   std::vector<Seconds> backward_;
+  std::map<std::size_t, const TimelineEvent*> reloads_;
 };
 
 /// Splits the gap [from, to) before `action` into waiting for the producer and communication.
 void book_gap(DeviceReport& report, Seconds from, Seconds to, const TimelineEvent& event,
               const Producers& producers, bool hops_known) {
   const Seconds gap = to - from;
+  if (const TimelineEvent* const reload = producers.awaited_reload(event)) {
+    const Seconds copying = to - std::max(from, reload->start);
+    report.exposed_communication += copying;
+    report.wait += gap - copying;
+    return;
+  }
   const int source = producers.stage_needed_by(event.action);
   const Seconds produced = source < 0 ? kUnknown : producers.produced(event.action, source);
   if (!hops_known || produced < Seconds{0}) {

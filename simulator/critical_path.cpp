@@ -21,6 +21,7 @@ class Tracer {
   Tracer(const Schedule& schedule, const ActionTimes& times)
       : schedule_(schedule), times_(times), map_(schedule), made_(map_.size()) {
     const bool messages = has_messages(schedule);
+    copies_ = traits_of(schedule).copies;
     if (messages) sent_.resize(map_.size());
     if (messages) received_.resize(map_.size());
     for (std::size_t d = 0; d < schedule.rows.size(); ++d) {
@@ -92,6 +93,7 @@ class Tracer {
   /// belong to the same batch of messages.
   [[nodiscard]] std::optional<Place> before(const Place& place) const {
     for (std::size_t step = place.step; step-- > 0;) {
+      if (is_copy(action({place.device, step}).kind)) continue;
       if (end({place.device, step}) <= start(place)) return Place{place.device, step};
     }
     return std::nullopt;
@@ -114,6 +116,15 @@ class Tracer {
     return latest;
   }
 
+  /// The nearest earlier copy of the device that ended when `place` started.
+  [[nodiscard]] std::optional<Place> copy_before(const Place& place) const {
+    for (std::size_t step = place.step; step-- > 0;) {
+      const Place copy{place.device, step};
+      if (is_copy(action(copy).kind) && end(copy) == start(place)) return copy;
+    }
+    return std::nullopt;
+  }
+
   struct Reason {
     Cause cause = Cause::kDevice;
     std::optional<Place> place;
@@ -122,12 +133,18 @@ class Tracer {
   [[nodiscard]] Reason cause_of(const Place& place) const {
     const Action& now = action(place);
     const std::optional<Place> own = before(place);
+    const bool held_up = start(place) > (own ? end(*own) : Seconds{0});
+    if (is_copy(now.kind) && held_up) {
+      if (const auto copy = copy_before(place)) return {Cause::kCopy, copy};
+    }
     if (is_message(now.kind) && end(place) > start(place)) {
       // Held up: by the other side where that came later, else by what came before here.
       const auto message = static_cast<std::size_t>(map_.moved_by(now));
       const Place& other = is_send(now.kind) ? received_[message] : sent_[message];
       if (start(other) > start(place)) return {Cause::kPartner, before(other)};
-    } else if (is_compute(now.kind) && start(place) > (own ? end(*own) : Seconds{0})) {
+    } else if (is_compute(now.kind) && held_up) {
+      const auto copy = copies_ && needs_activations(now.kind) ? copy_before(place) : std::nullopt;
+      if (copy && action(*copy).kind == ActionKind::kReload) return {Cause::kCopy, copy};
       if (const auto source = source_of(place)) return {Cause::kMessage, source};
     }
     return {Cause::kDevice, own};
@@ -136,6 +153,7 @@ class Tracer {
   const Schedule& schedule_;
   const ActionTimes& times_;
   MessageMap map_;
+  bool copies_ = false;
   std::vector<Place> made_;  ///< By message: the compute action that makes it.
   std::vector<Place> sent_;  ///< By message, where the schedule has sends.
   std::vector<Place> received_;

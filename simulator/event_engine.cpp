@@ -21,7 +21,7 @@ using Message = MessageMap::Message;
 
 /// Something that happens at a time; equal times in the order in which they were scheduled.
 struct Event {
-  enum class Kind { kComputed, kMessageArrives, kFlowStarts };
+  enum class Kind { kComputed, kMessageArrives, kFlowStarts, kCopied };
   double time;
   std::uint64_t order;
   Kind kind;
@@ -48,9 +48,10 @@ struct DeviceState {
   std::uint64_t version = 0;
   int moving = 0;  ///< Messages in flight to or from here.
   Message blocked_on = MessageMap::kNone;
-  bool posted = false;        ///< The action at `next`, a send or receive, has been posted.
-  int batch_left = 0;         ///< Messages of the last batch that have not arrived.
-  std::size_t batch_end = 0;  ///< End of the batch that the device waits for, else 0.
+  bool posted = false;                ///< The action at `next`, a send or receive, has been posted.
+  int batch_left = 0;                 ///< Messages of the last batch that have not arrived.
+  std::size_t batch_end = 0;          ///< End of the batch that the device waits for, else 0.
+  std::array<double, 2> copy_free{};  ///< By direction, see OFFLOAD and RELOAD.
   std::array<std::deque<std::pair<Message, bool>>, 2> streams;  ///< (message, is a receive)
 };
 
@@ -63,7 +64,8 @@ class EventEngine {
         map_(schedule_),
         links_(model.resources),
         messages_(map_.size()),
-        devices_(schedule_.rows.size()) {
+        devices_(schedule_.rows.size()),
+        copied_(traits_of(schedule_).copies ? map_.size() : 0) {
     times_.row_begin.push_back(0);
     for (const auto& row : schedule_.rows) {
       times_.row_begin.push_back(times_.row_begin.back() + row.size());
@@ -115,6 +117,11 @@ class EventEngine {
       case Event::Kind::kFlowStarts:
         start_flow(event.subject);
         break;
+      case Event::Kind::kCopied:
+        if (!devices_[static_cast<std::size_t>(event.subject)].computing) {
+          go_on(static_cast<std::size_t>(event.subject));
+        }
+        break;
     }
     return true;
   }
@@ -137,6 +144,11 @@ class EventEngine {
         if (has_inputs(d)) start_compute(d);
         return;
       }
+      if (is_copy(action.kind)) {
+        run_copy(d, action);
+        ++device.next;
+        continue;
+      }
       if (!is_message(action.kind)) {
         book_start(d, device.next);
       } else if (model_.semantics == CommunicationSemantics::kBatched) {
@@ -149,6 +161,22 @@ class EventEngine {
       device.posted = false;
       ++device.next;
     }
+  }
+
+  [[nodiscard]] double& copied(const Action& action) {
+    return copied_[index_of(action.stage) * static_cast<std::size_t>(schedule_.microbatches) +
+                   index_of(action.microbatch)];
+  }
+
+  void run_copy(std::size_t d, const Action& action) {
+    DeviceState& device = devices_[d];
+    double& free = device.copy_free[action.kind == ActionKind::kReload ? 1 : 0];
+    double& end = copied(action);
+    const double start = std::max({now_, free, end});
+    free = end = start + input_.stages[index_of(action.stage)].offload.value();
+    times_.start[times_.row_begin[d] + device.next] = Seconds(start);
+    times_.end[times_.row_begin[d] + device.next] = Seconds(end);
+    if (end > now_) at(end, Event::Kind::kCopied, static_cast<std::int64_t>(d));
   }
 
   /// How many actions run together at `next`: two for an overlap whose time is known.
@@ -166,6 +194,7 @@ class EventEngine {
   }
 
   bool has_input(std::size_t d, const Action& action) {
+    if (!copied_.empty() && needs_activations(action.kind) && copied(action) > now_) return false;
     const Message needed = map_.input_of(action);
     if (needed == MessageMap::kNone) return true;
     const bool local = map_.sender(needed) == d;
@@ -405,6 +434,7 @@ class EventEngine {
   SharedLinks links_;
   std::vector<MessageState> messages_;
   std::vector<DeviceState> devices_;
+  std::vector<double> copied_;  ///< By stage and micro-batch: end of its last copy.
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::uint64_t order_ = 0;
   double now_ = 0;

@@ -9,8 +9,8 @@ namespace headrace {
 namespace {
 
 /// What changes in time; the rest of MemoryItems is fixed.
-enum Item : std::uint8_t { kActivations, kDeferred, kRecompute, kMessages };
-constexpr std::size_t kItems = 4;
+enum Item : std::uint8_t { kActivations, kDeferred, kRecompute, kMessages, kHost };
+constexpr std::size_t kItems = 5;
 
 struct Change {
   std::int32_t device;
@@ -44,10 +44,10 @@ class Spans {
  public:
   Spans(const Timeline& timeline, const Schedule& schedule)
       : schedule_(schedule),
-        spans_(kComputeKinds * static_cast<std::size_t>(schedule.stages) *
+        spans_(kKinds * static_cast<std::size_t>(schedule.stages) *
                static_cast<std::size_t>(schedule.microbatches)) {
     for (const TimelineEvent& event : timeline.events) {
-      if (is_compute(event.action.kind)) at(event.action) = {event.start, event.end, true};
+      if (kind_index(event.action.kind) < kKinds) at(event.action) = {event.start, event.end, true};
     }
   }
 
@@ -60,13 +60,19 @@ class Spans {
     const std::size_t pair =
         index_of(action.stage) * static_cast<std::size_t>(schedule_.microbatches) +
         index_of(action.microbatch);
-    return spans_[kComputeKinds * pair + static_cast<std::size_t>(action.kind)];
+    return spans_[kKinds * pair + kind_index(action.kind)];
   }
   Span& at(ActionKind kind, int stage, MicrobatchId microbatch) {
     return at({.kind = kind, .stage = StageId{stage}, .microbatch = microbatch});
   }
 
  private:
+  static constexpr std::size_t kKinds = kComputeKinds + 2;
+  static std::size_t kind_index(ActionKind kind) {
+    if (is_copy(kind)) return kComputeKinds + (kind == ActionKind::kReload ? 1 : 0);
+    return is_compute(kind) ? static_cast<std::size_t>(kind) : kKinds;
+  }
+
   const Schedule& schedule_;
   std::vector<Span> spans_;
 };
@@ -130,7 +136,15 @@ class Bookkeeper {
       return;
     }
     const Seconds until = whole.known ? whole.end : input_grad.end;
-    hold(stage, kActivations, forward.start, until, kept);
+    const auto offload = span(ActionKind::kOffload);
+    const auto reload = span(ActionKind::kReload);
+    if (reload.known && reload.start > offload.end) {
+      hold(stage, kActivations, forward.start, offload.end, kept);
+      hold(stage, kActivations, reload.start, until, kept);
+    } else {
+      hold(stage, kActivations, forward.start, until, kept);
+    }
+    if (reload.known) hold(stage, kHost, offload.start, reload.end, kept);
     if (again.known) hold(stage, kRecompute, again.start, until, saved - kept);
     if (!input_grad.known) return;
     hold(stage, kDeferred, input_grad.end, weight_grad.end, saved);
@@ -184,7 +198,8 @@ void count_units(const Timeline& timeline, const SimulationInput& input, MemoryU
 
 MemoryUse memory_use(const Timeline& timeline, const SimulationInput& input) {
   MemoryUse use{.peak_activations = std::vector<double>(static_cast<std::size_t>(timeline.devices)),
-                .peak_items = fixed_items(input)};
+                .peak_items = fixed_items(input),
+                .peak_host = std::vector<Bytes>(static_cast<std::size_t>(timeline.devices))};
   count_units(timeline, input, use);
   const std::vector<MemoryItems> fixed = use.peak_items;
   std::array<std::int64_t, kItems> held{};
@@ -194,6 +209,8 @@ MemoryUse memory_use(const Timeline& timeline, const SimulationInput& input) {
     if (std::exchange(device, change.device) != change.device) held.fill(0);
     held[change.item] += change.bytes;
     const auto d = static_cast<std::size_t>(device);
+    use.peak_host[d] = std::max(use.peak_host[d], Bytes(held[kHost]));
+    if (change.item == kHost) continue;
     const MemoryItems items = items_now(fixed[d], held);
     if (items.total() > use.peak_items[d].total()) use.peak_items[d] = items;
     use.curve.push_back({.device = DeviceId{device}, .time = change.time, .bytes = items.total()});

@@ -29,7 +29,7 @@ Timeline to_timeline(const Schedule& schedule, const ActionTimes& times) {
   for (std::size_t device = 0; device < schedule.rows.size(); ++device) {
     for (std::size_t step = 0; step < schedule.rows[device].size(); ++step) {
       const Action& action = schedule.rows[device][step];
-      if (!is_compute(action.kind)) continue;
+      if (!is_compute(action.kind) && !is_copy(action.kind)) continue;
       const std::size_t place = times.row_begin[device] + step;
       timeline.events.push_back({.device = DeviceId{static_cast<int>(device)},
                                  .action = action,
@@ -122,6 +122,7 @@ void fill_memory(SimulationOutcome& outcome, const SimulationInput& input) {
     device.peak_activations = use.peak_activations[d];
     device.memory_items = use.peak_items[d];
     device.peak_memory = use.peak_items[d].total();
+    device.peak_host_memory = use.peak_host[d];
     if (!input.capacity.empty()) device.capacity = input.capacity[d];
   }
   outcome.timeline.memory = std::move(use.curve);

@@ -28,6 +28,7 @@ struct StageCost {
   Seconds input_grad_spread{0};
   Seconds weight_grad_spread{0};
   Seconds recompute{0};        ///< R, where the schedule has it.
+  Seconds offload{0};          ///< OFFLOAD, and RELOAD, of one micro-batch's activations.
   Seconds reduce_gradient{0};  ///< All-reduce over the data replicas, once an iteration.
   double activation = 1;       ///< In the unit of DeviceReport::peak_activations.
   Bytes saved_activation{0};   ///< Per micro-batch in flight.
@@ -78,6 +79,8 @@ struct SimulationOutcome {
 /// B and I of stage s for that of stage s+1. What messages cost and whom they hold up is said by
 /// `input.communication`; a compute-only schedule gets its sends and receives from `lower` (with
 /// deferred receives for batched semantics) where the semantics need them.
+/// OFFLOAD and RELOAD start where they stand in the row and run beside everything else, those of a
+/// device and direction one after another; B, I and R wait for their RELOAD.
 /// O(actions) with plain async messages, O(n log n) otherwise; deterministic. Fails with kBadInput
 /// when the schedule is not valid or needs I and W times that are missing, with kDeadlock (cycle
 /// named) when it waits for itself.

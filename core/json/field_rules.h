@@ -83,7 +83,8 @@ struct TextForm<Cause> {
   static constexpr std::string_view kExample = "\"message\"";
   static std::string to(Cause cause) { return std::string(name_of(cause)); }
   static std::optional<Cause> from(std::string_view text) {
-    for (const Cause cause : {Cause::kStart, Cause::kDevice, Cause::kMessage, Cause::kPartner}) {
+    for (const Cause cause :
+         {Cause::kStart, Cause::kDevice, Cause::kMessage, Cause::kPartner, Cause::kCopy}) {
       if (name_of(cause) == text) return cause;
     }
     return std::nullopt;

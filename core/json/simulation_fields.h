@@ -58,6 +58,7 @@ void describe(At& at, Of<DeviceReport> auto& device) {
   at.required("peak_activations", device.peak_activations);
   at.required("peak_memory_bytes", device.peak_memory);
   at.required("memory_items", device.memory_items);
+  at.defaulted("peak_host_memory_bytes", device.peak_host_memory);
   at.optional("capacity_bytes", device.capacity);
 }
 

@@ -104,7 +104,7 @@ ModelInfo NounMaker::model_info() {
 }
 
 Action NounMaker::action(int stages, int microbatches) {
-  Action result{.kind = static_cast<ActionKind>(number(0, 10)),
+  Action result{.kind = static_cast<ActionKind>(number(0, 15)),
                 .stage = StageId{number(0, stages - 1)}};
   if (result.kind < ActionKind::kUnshard) {
     result.microbatch = MicrobatchId{number(0, microbatches - 1)};
@@ -195,6 +195,7 @@ DeviceReport NounMaker::device_report() {
           .utilisation = fraction(),
           .peak_activations = fraction() * 100,
           .peak_memory = bytes(),
+          .peak_host_memory = chance() ? bytes() : Bytes{0},
           .memory_items = memory_items(),
           .capacity = chance() ? std::optional(bytes()) : std::nullopt};
 }

@@ -31,6 +31,7 @@ ValueReader time_into(std::optional<Seconds>& target);
 ValueReader bytes_into(std::optional<Bytes>& target);
 /// "4GB", "1GB,2GB" or "1,2,3GB".
 ValueReader sizes_into(std::vector<Bytes>& target);
+/// "25GB/s".
 ValueReader bandwidth_into(std::optional<BytesPerSecond>& target);
 /// "8%" or "0.08"; from 0 to 1.
 ValueReader fraction_into(std::optional<double>& target);

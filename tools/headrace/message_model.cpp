@@ -9,6 +9,7 @@
 #include "core/text.h"
 #include "simulator/failures.h"
 #include "simulator/link_contention.h"
+#include "simulator/offload.h"
 #include "simulator/recompute.h"
 
 namespace headrace::cli {
@@ -79,6 +80,28 @@ void add_recompute(SimulationInput& input) {
       with_recompute(std::move(input.schedule), std::vector<bool>(input.stages.size(), true));
 }
 
+/// Every stage keeps waiting activations in host memory, or those that the schedule says.
+Result<void> add_offload(SimulationInput& input, const std::optional<BytesPerSecond>& bandwidth) {
+  const bool given = traits_of(input.schedule).copies;
+  if (!bandwidth) {
+    if (!given) return {};
+    return usage("the schedule has OFFLOAD, but nothing says how fast the copies are", "--offload",
+                 "add the bandwidth between device and host, like --offload 25GB/s");
+  }
+  const bool sizes_known = std::ranges::any_of(
+      input.stages, [](const StageCost& stage) { return stage.saved_activation > Bytes{0}; });
+  if (!sizes_known) {
+    return usage("the sizes of the activations are not known", "--offload",
+                 "simulate a plan that was made of a profile, or drop --offload");
+  }
+  if (!given) {
+    input.schedule =
+        with_offload(std::move(input.schedule), std::vector<bool>(input.stages.size(), true));
+  }
+  set_offload_times(input, *bandwidth);
+  return {};
+}
+
 Result<Goodput> run_with_failures(const SimulationInput& input, const SimulationChoice& choice,
                                   Seconds iteration) {
   return goodput(iteration, {.time_between_failures = *choice.time_between_failures,
@@ -138,6 +161,7 @@ Result<SimulationInput> chosen_input(SimulationInput input, const SimulationChoi
     if (auto ok = add_contention(input, cluster); !ok) return Failure(ok.error());
   }
   if (choice.recompute) add_recompute(input);
+  if (auto ok = add_offload(input, choice.offload); !ok) return Failure(ok.error());
   if (choice.explain.empty()) return input;
   input.explain = action_from_text(choice.explain);
   if (input.explain && is_compute(input.explain->kind)) return input;
@@ -164,6 +188,9 @@ void add_simulation_flags(Flags& flags, SimulationChoice& choice) {
             "compute takes X times as long while its device communicates: 1.1");
   flags.add("--overlap", "X", fraction_into(choice.overlap_share),
             "an overlapped F and B takes this share of F + B: 80%");
+  flags.begin_subject("memory");
+  flags.add("--offload", "BANDWIDTH", bandwidth_into(choice.offload),
+            "waiting activations go to host memory and back: 25GB/s each way");
   flags.begin_subject("chance");
   flags.add("--seed", "N", count_into(choice.seed, 0), "of the replicas (default 0)");
   flags.add("--straggler", "P,X", slowdown_into(choice.straggler),

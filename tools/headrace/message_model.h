@@ -18,7 +18,8 @@ struct SimulationChoice {
   std::optional<double> slowdown;       ///< Of compute while its device communicates.
   std::optional<double> overlap_share;  ///< Of F + B that an overlapped pair takes.
   bool recompute = false;
-  std::optional<int> replicas;  ///< Absent: no band.
+  std::optional<BytesPerSecond> offload;  ///< To host memory; absent: activations stay.
+  std::optional<int> replicas;            ///< Absent: no band.
   std::optional<int> seed;
   Slowdown straggler;
   Slowdown slow_link;
@@ -32,7 +33,8 @@ struct SimulationChoice {
 /// Declares --communication, --replicas, --explain and, by subject, the rest.
 void add_simulation_flags(Flags& flags, SimulationChoice& choice);
 
-/// The input under the chosen model: semantics, contention, overlap, recompute, explanation. Fails
+/// The input under the chosen model: semantics, contention, overlap, recompute, offload,
+/// explanation. Fails
 /// with kUsage.
 Result<SimulationInput> chosen_input(SimulationInput input, const SimulationChoice& choice,
                                      const Cluster* cluster = nullptr);

@@ -101,8 +101,8 @@ bool wants_only_times(const SimulateOptions& options, int stages, int microbatch
          options.csv_file.empty() && options.timeline_file.empty() && options.framework.empty() &&
          options.changes.empty() && options.schedule.csv_file.empty() &&
          model.communication == "async" && model.streams == "unlimited" && !model.contention &&
-         !model.slowdown && !model.overlap_share && !model.recompute && !model.replicas &&
-         !model.seed && !model.time_between_failures && model.explain.empty();
+         !model.slowdown && !model.overlap_share && !model.recompute && !model.offload &&
+         !model.replicas && !model.seed && !model.time_between_failures && model.explain.empty();
 }
 
 constexpr const char* kSteady =
