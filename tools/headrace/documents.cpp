@@ -1,5 +1,6 @@
 #include "tools/headrace/documents.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -37,6 +38,34 @@ Result<Plan> read_plan(const std::string& path) {
   return read_document(path, plan_from_json);
 }
 
+namespace {
+
+/// Of the plan's micro-batch size there is the plan's own profile, and others only of devices that
+/// differ from its device.
+Result<void> check_profiles_of(const Plan& plan, const std::vector<Profile>& profiles,
+                               const std::vector<std::string>& files) {
+  if (plan.inputs.profile_fingerprint.empty()) return {};
+  const auto own =
+      std::ranges::find(profiles, plan.inputs.profile_fingerprint, &Profile::fingerprint);
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    const Profile& profile = profiles[i];
+    if (profile.micro_batch_size != plan.micro_batch_size) continue;
+    if (profile.fingerprint == plan.inputs.profile_fingerprint) continue;
+    const bool other_device = own != profiles.end() && (profile.device.kind != own->device.kind ||
+                                                        profile.device.name != own->device.name);
+    if (other_device) continue;
+    return Failure({.code = ErrorCode::kBadInput,
+                    .what = fmt::format("{} is not the profile that the plan was made from: its "
+                                        "fingerprint differs",
+                                        files[i]),
+                    .where = "--profile",
+                    .fix = "give the plan's profile, or plan anew with this one"});
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::vector<Profile>> profiles_of_plan(const Plan& plan, const std::string& plan_file,
                                               std::vector<std::string> files) {
   if (files.empty() && !plan.inputs.profile_file.empty() && plan.inputs.profile_file != "-") {
@@ -53,18 +82,9 @@ Result<std::vector<Profile>> profiles_of_plan(const Plan& plan, const std::strin
   for (const std::string& file : files) {
     auto profile = read_profile(file);
     if (!profile) return Failure(profile.error());
-    const bool same_size = profile->micro_batch_size == plan.micro_batch_size;
-    if (same_size && !plan.inputs.profile_fingerprint.empty() &&
-        profile->fingerprint != plan.inputs.profile_fingerprint) {
-      return Failure({.code = ErrorCode::kBadInput,
-                      .what = fmt::format("{} is not the profile that the plan was made from: its "
-                                          "fingerprint differs",
-                                          file),
-                      .where = "--profile",
-                      .fix = "give the plan's profile, or plan anew with this one"});
-    }
     profiles.push_back(*std::move(profile));
   }
+  if (auto ok = check_profiles_of(plan, profiles, files); !ok) return Failure(ok.error());
   return profiles;
 }
 

@@ -10,6 +10,7 @@
 #include "planner/planner.h"
 #include "simulator/schedule_catalogue.h"
 #include "tools/headrace/variation_input.h"
+#include "tools/headrace/varied_profiles.h"
 
 namespace headrace::cli {
 namespace {
@@ -22,23 +23,10 @@ Result<int> count(const Change& change) {
   return *value;
 }
 
-/// True when `text` matches `pattern`, in which * stands for anything.
-bool matches_pattern(std::string_view text, std::string_view pattern) {
-  if (pattern.empty()) return text.empty();
-  if (pattern.front() == '*') {
-    for (std::size_t skip = 0; skip <= text.size(); ++skip) {
-      if (matches_pattern(text.substr(skip), pattern.substr(1))) return true;
-    }
-    return false;
-  }
-  return !text.empty() && text.front() == pattern.front() &&
-         matches_pattern(text.substr(1), pattern.substr(1));
-}
-
 class Variation {
  public:
   explicit Variation(const VariationBase& base)
-      : base_(base), schedule_(base.schedule), model_(base.model) {
+      : base_(base), schedule_(base.schedule), model_(base.model), profiles_(base.profiles) {
     if (base.plan) plan_ = *base.plan;
   }
 
@@ -68,7 +56,7 @@ class Variation {
     }
     if (subject == "link") return change_link(change);
     if (subject == "layer") {
-      layers_.push_back(change);
+      profiles_.change_layers(change);
       return {};
     }
     if (change.multiplies) return bad_change(change, "only times have factors", "write KEY=VALUE");
@@ -96,6 +84,15 @@ class Variation {
       if (auto ok = choice_into(choice, {"none", "all"})(change.value, where); !ok) return ok;
       model_.recompute = choice == "all";
       if (model_.recompute) add_note("recompute assumed to take each stage's forward");
+      return {};
+    }
+    if (change.key == "offload") {
+      model_.offload.reset();
+      if (change.value == "none") return {};
+      return bandwidth_into(model_.offload)(change.value, where);
+    }
+    if (change.key == "device-kind") {
+      profiles_.choose_kind(change.value);
       return {};
     }
     const auto number = count(change);
@@ -165,7 +162,9 @@ class Variation {
 
   // --- a plan ---
 
-  [[nodiscard]] bool cuts_anew() const { return stages_ || virtual_ || micro_batch_size_; }
+  [[nodiscard]] bool cuts_anew() const {
+    return stages_ || virtual_ || micro_batch_size_ || profiles_.kind();
+  }
 
   /// A schedule for one stage per device where there are several, or the other way round, gets what
   /// it wants on the same devices.
@@ -184,7 +183,7 @@ class Variation {
     }
     if (cuts_anew()) {
       if (auto ok = cut_anew(); !ok) return Failure(ok.error());
-    } else if (!layers_.empty()) {
+    } else if (!profiles_.changes().empty()) {
       if (auto ok = scale_layers(plan_); !ok) return Failure(ok.error());
     }
     const auto scheduled = schedule_plan(plan_, schedule_);
@@ -193,71 +192,24 @@ class Variation {
     return simulation_input(plan_, scheduled->schedule);
   }
 
-  Result<const Profile*> profile_of_size(int size) const {
-    std::string sizes;
-    for (const Profile& profile : base_.profiles) {
-      if (profile.micro_batch_size == size) return &profile;
-      sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", profile.micro_batch_size);
-    }
-    return Failure(
-        {.code = ErrorCode::kUsage,
-         .what = sizes.empty()
-                     ? "the profile of the plan's model is not at hand"
-                     : fmt::format("no profile has micro-batches of {}, only of {}", size, sizes),
-         .where = "--profile",
-         .fix = sizes.empty() ? "add --profile FILE"
-                              : fmt::format("measure it and add --profile FILE: times are never "
-                                            "extrapolated (headrace profile --micro-batch {})",
-                                            size)});
-  }
-
-  /// The factor of a layer after all changes, and which changes matched something.
-  Result<double> layer_factor(const std::string& id, std::vector<bool>& used) const {
-    double factor = 1;
-    for (std::size_t i = 0; i < layers_.size(); ++i) {
-      const std::string_view pattern = std::string_view(layers_[i].key).substr(sizeof("layer"));
-      const bool hit = matches_pattern(id, pattern) || id.starts_with(std::string(pattern) + ".");
-      if (!hit) continue;
-      if (!layers_[i].multiplies) {
-        return bad_change(layers_[i], "the times of a layer are several",
-                          "use a factor: layer.head*=1.5");
-      }
-      const auto number = positive_number(layers_[i]);
-      if (!number) return Failure(number.error());
-      factor *= *number;
-      used[i] = true;
-    }
-    return factor;
-  }
-
-  Result<void> all_used(const std::vector<bool>& used) const {
-    for (std::size_t i = 0; i < used.size(); ++i) {
-      if (!used[i]) {
-        return bad_change(layers_[i], "no layer of the profile matches",
-                          "name layers as the profile does; * stands for anything");
-      }
-    }
-    return {};
-  }
-
   /// Keeps the cut; the stages' times follow their layers'.
   Result<void> scale_layers(Plan& plan) {
-    const auto profile = profile_of_size(plan.micro_batch_size);
+    const auto profile = profiles_.of_size(plan.micro_batch_size);
     if (!profile) return Failure(profile.error());
-    std::vector<bool> used(layers_.size());
+    std::vector<bool> used(profiles_.changes().size());
     for (PlanStage& stage : plan.stages) {
       Duration before;
       Duration after;
       for (const Layer& layer : (*profile)->graph.layers()) {
         if (std::ranges::find(stage.layers, layer.id) == stage.layers.end()) continue;
-        const auto factor = layer_factor(layer.id, used);
+        const auto factor = profiles_.factor_of(layer.id, used);
         if (!factor) return Failure(factor.error());
         before = before + layer.forward;
         after = after + Duration{.mean = layer.forward.mean * *factor};
         add_change(stage, layer, *factor);
       }
     }
-    return all_used(used);
+    return profiles_.all_used(used);
   }
 
   /// Adds what a layer takes more, on the stage's device.
@@ -273,34 +225,9 @@ class Variation {
     }
   }
 
-  Result<Profile> scaled_profile(int size) {
-    const auto profile = profile_of_size(size);
-    if (!profile) return Failure(profile.error());
-    Profile scaled = **profile;
-    std::vector<bool> used(layers_.size());
-    std::vector<Layer> layers(scaled.graph.layers().begin(), scaled.graph.layers().end());
-    for (Layer& layer : layers) {
-      const auto factor = layer_factor(layer.id, used);
-      if (!factor) return Failure(factor.error());
-      const auto scale = [&](Duration& time) { time.mean = time.mean * *factor; };
-      scale(layer.forward);
-      scale(layer.backward);
-      if (layer.input_grad) scale(*layer.input_grad);
-      if (layer.weight_grad) scale(*layer.weight_grad);
-    }
-    if (auto ok = all_used(used); !ok) return Failure(ok.error());
-    if (!layers_.empty()) {
-      const auto edges = scaled.graph.edges();
-      auto graph = ModelGraph::build(std::move(layers), {edges.begin(), edges.end()});
-      if (!graph) return Failure(graph.error());
-      scaled.graph = *std::move(graph);
-    }
-    return scaled;
-  }
-
   Result<void> cut_anew() {
     const int size = micro_batch_size_.value_or(plan_.micro_batch_size);
-    const auto profile = scaled_profile(size);
+    const auto profile = profiles_.scaled(size);
     if (!profile) return Failure(profile.error());
     if (micro_batch_size_ && !schedule_.microbatches) {
       const int data = std::max(1, plan_.parallel.data);
@@ -400,10 +327,12 @@ class Variation {
   // --- flags ---
 
   Result<SimulationInput> input_of_flags() {
-    if (!layers_.empty() || micro_batch_size_) {
+    if (!profiles_.changes().empty() || micro_batch_size_ || profiles_.kind()) {
       return Failure({.code = ErrorCode::kUsage,
-                      .what = "layers and micro-batch sizes are known of plans only",
-                      .where = layers_.empty() ? "micro-batch-size" : layers_.front().key,
+                      .what = "layers, micro-batch sizes and device kinds are known of plans only",
+                      .where = !profiles_.changes().empty() ? profiles_.changes().front().key
+                               : micro_batch_size_          ? "micro-batch-size"
+                                                            : "device-kind",
                       .fix = "give PLAN, or use stage.N.forward and the like"});
     }
     StageTimes times = base_.times;
@@ -468,10 +397,10 @@ class Variation {
   Plan plan_;
   ScheduleChoice schedule_;
   SimulationChoice model_;
+  VariedProfiles profiles_;
   std::optional<int> stages_;
   std::optional<int> virtual_;
   std::optional<int> micro_batch_size_;
-  std::vector<Change> layers_;
   std::vector<Change> later_;  ///< Acts on the finished input.
   std::string note_;
 };

@@ -114,6 +114,14 @@ Result<void> apply_change(const Change& change, bool of_plan, SimulationInput& i
   if (subject == "device") {
     const auto devices = numbers(change, which, input.schedule.rows.size(), "device");
     if (!devices) return Failure(devices.error());
+    if (piece_of(change.key, 2) == "memory") {
+      if (change.multiplies) return bad_change(change, "a capacity is a size", "write 80GiB");
+      const auto memory = bytes_from_text(change.value, where_of(change));
+      if (!memory) return Failure(memory.error());
+      input.capacity.resize(input.schedule.rows.size());
+      for (const std::size_t device : *devices) input.capacity[device] = *memory;
+      return {};
+    }
     const auto speed = positive_number(change);
     if (!speed) return Failure(speed.error());
     for (const std::size_t device : *devices) slow_down(input, device, 1 / *speed);

@@ -308,7 +308,7 @@ Action whatif_command(Flags& flags) {
   flags.add("--sensitivity", "X", fraction_into(options->sensitivity),
             "what each stage, layer and link costs where it takes longer: 10%");
   flags.add_repeatable("--profile", "FILE", texts_into(options->profiles),
-                       "of the plan's model, one per micro-batch size (default: the plan's)");
+                       "of the plan's model, by micro-batch size and device (default: the plan's)");
   flags.add("--csv", "FILE", text_into(options->csv_file), "the table for a spreadsheet");
   flags.add("--threads", "N", count_into(options->threads), "default: all cores");
   add_schedule_flags(flags, options->base.schedule);
