@@ -28,6 +28,10 @@ class RowBuilder {
   }
   void weight_grad() {
     const auto [stage, microbatch] = weights_[next_weight_++];
+    if (next_weight_ == kDone) {  // Keeps the queue as short as what waits in it.
+      weights_.erase(weights_.begin(), weights_.begin() + kDone);
+      next_weight_ = 0;
+    }
     add(ActionKind::kWeightGrad, stage, microbatch);
   }
   void all_weight_grads() {
@@ -45,6 +49,8 @@ class RowBuilder {
   [[nodiscard]] int backwards(int stage) { return count_of(stage).backwards; }
 
  private:
+  static constexpr std::size_t kDone = 4096;
+
   struct Count {
     int stage;
     int forwards = 0;
@@ -62,7 +68,7 @@ class RowBuilder {
   std::vector<Action>& row_;
   std::vector<Count> counts_;
   std::size_t last_ = 0;
-  std::vector<std::pair<int, int>> weights_;  ///< (stage, micro-batch) of every I so far.
+  std::vector<std::pair<int, int>> weights_;  ///< (stage, micro-batch) of I without W.
   std::size_t next_weight_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include "simulator/schedules/generators.h"
 #include "simulator/schedules/row_builder.h"
+#include "simulator/schedules/rows_in_parallel.h"
 
 namespace headrace {
 namespace {
@@ -48,6 +49,11 @@ void fill_row(RowBuilder row, const ScheduleRequest& request, int r, const RowSh
   row.all_weight_grads();
 }
 
+/// Of stage and micro-batch.
+std::size_t pairs_of(const ScheduleRequest& request) {
+  return static_cast<std::size_t>(request.stages) * static_cast<std::size_t>(request.microbatches);
+}
+
 }  // namespace
 
 Result<Schedule> interleaved_zero_bubble_schedule(const ScheduleRequest& request) {
@@ -56,35 +62,35 @@ Result<Schedule> interleaved_zero_bubble_schedule(const ScheduleRequest& request
   const auto round = round_size(request);
   if (!round) return Failure(round.error());
   Schedule schedule = empty_loop_schedule(request);
-  for (int r = 0; r < request.devices; ++r) {
+  fill_rows(schedule, 3 * pairs_of(request), [&](int r) {
     fill_row(RowBuilder(schedule.rows[static_cast<std::size_t>(r)]), request, r,
              {.chunks = *chunks,
               .round = *round,
               .warm_up = (*chunks - 1) * *round + request.devices - 1 - r,
               .delay = r});
-  }
+  });
   return schedule;
 }
 
 Result<Schedule> zero_bubble_h1_schedule(const ScheduleRequest& request) {
   if (auto ok = require_stages_per_device(request, 1); !ok) return Failure(ok.error());
   Schedule schedule = empty_loop_schedule(request);
-  for (int r = 0; r < request.devices; ++r) {
+  fill_rows(schedule, 3 * pairs_of(request), [&](int r) {
     fill_row(RowBuilder(schedule.rows[static_cast<std::size_t>(r)]), request, r,
              {.round = request.microbatches, .warm_up = request.devices - 1 - r, .delay = r});
-  }
+  });
   return schedule;
 }
 
 Result<Schedule> zero_bubble_h2_schedule(const ScheduleRequest& request) {
   if (auto ok = require_stages_per_device(request, 1); !ok) return Failure(ok.error());
   Schedule schedule = empty_loop_schedule(request);
-  for (int r = 0; r < request.devices; ++r) {
+  fill_rows(schedule, 3 * pairs_of(request), [&](int r) {
     fill_row(RowBuilder(schedule.rows[static_cast<std::size_t>(r)]), request, r,
              {.round = request.microbatches,
               .warm_up = 2 * (request.devices - 1 - r) + 1,
               .delay = 2 * r});
-  }
+  });
   return schedule;
 }
 
