@@ -9,6 +9,7 @@
 #include "interop/importers.h"
 #include "planner/chain_partition.h"
 #include "planner/chain_problem.h"
+#include "planner/paired_partition.h"
 
 namespace headrace {
 namespace {
@@ -75,6 +76,31 @@ TEST_CASE("every published profile is cut at its known optimum") {
     CHECK(cut->border_bytes == known.border_bytes);
     CHECK(Borders(cut->borders.begin() + 1, cut->borders.end() - 1) == known.cuts);
   }
+}
+
+TEST_CASE("two stages per device: every published profile is cut at its known optimum") {
+  std::istringstream lines(read_data("tests/data/planner/paired_optima.txt"));
+  int known = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.front() == '#') continue;
+    std::istringstream fields(line);
+    std::string file;
+    int devices = 0;
+    std::int64_t busiest = 0;
+    fields >> file >> devices >> busiest;
+    CAPTURE(file);
+    CAPTURE(devices);
+    const auto profile = import_profile("dapple", read_data(file), file);
+    REQUIRE(profile.has_value());
+    std::vector<std::int64_t> weights;
+    for (const ChainLayer& layer : problem_of(*profile, 1).layers) weights.push_back(layer.time);
+    const PairedPartition cut = partition_pairs(weights, devices, PairPlacement::kLoop);
+    CHECK(cut.exact);
+    CHECK(cut.busiest == busiest);
+    CHECK(busiest_pair(weights, cut.borders, PairPlacement::kLoop) == busiest);
+    ++known;
+  }
+  CHECK(known == 42);
 }
 
 TEST_SUITE_END();
