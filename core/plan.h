@@ -92,7 +92,7 @@ struct Plan {
   Duration optimizer_step = {};  ///< Slowest stage's share, once per iteration.
   std::vector<PlanStage> stages;
   std::vector<TiedWeights> tied = {};
-  Seconds bottleneck{0};  ///< Forward + backward of the slowest stage.
+  Seconds bottleneck{0};  ///< Forward + backward of the slowest stage; of all stages of a device.
   Seconds bound{0};       ///< No plan's objective can be below this.
   double gap = 0;         ///< objective value / bound - 1.
   bool exact = false;     ///< The objective value is proven optimal.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -329,6 +330,47 @@ std::vector<int> peak_in_flight(const Schedule& schedule) {
     }
   }
   return peak;
+}
+
+namespace {
+
+bool covers(const std::vector<int>& more, const std::vector<int>& less) {
+  return std::ranges::equal(more, less, std::greater_equal<>());
+}
+
+/// Adds a combination unless another one covers it; drops those that it covers.
+void keep_largest(std::vector<std::vector<int>>& kept, const std::vector<int>& held) {
+  if (std::ranges::any_of(kept, [&](const auto& other) { return covers(other, held); })) return;
+  std::erase_if(kept, [&](const auto& other) { return covers(held, other); });
+  kept.push_back(held);
+}
+
+}  // namespace
+
+std::vector<std::vector<std::vector<int>>> largest_holdings(const Schedule& schedule) {
+  std::vector<std::size_t> place(schedule.device_of_stage.size());  // Among its device's stages.
+  std::vector<std::size_t> stages(schedule.rows.size());
+  for (std::size_t s = 0; s < place.size(); ++s) {
+    place[s] = stages[index_of(schedule.device_of_stage[s])]++;
+  }
+  std::vector<std::vector<std::vector<int>>> holdings(schedule.rows.size());
+  for (std::size_t d = 0; d < schedule.rows.size(); ++d) {
+    std::vector<int> held(stages[d]);
+    bool grew = false;
+    for (const Action& action : schedule.rows[d]) {
+      int& count = held[place[index_of(action.stage)]];
+      if (action.kind == ActionKind::kForward) {
+        ++count;
+        grew = true;
+      } else if (action.kind == ActionKind::kBackward || action.kind == ActionKind::kWeightGrad) {
+        if (std::exchange(grew, false)) keep_largest(holdings[d], held);
+        --count;
+      }
+    }
+    if (grew) keep_largest(holdings[d], held);
+    std::ranges::sort(holdings[d]);
+  }
+  return holdings;
 }
 
 }  // namespace headrace

@@ -166,4 +166,9 @@ Result<void> validate(const Schedule& schedule);
 /// of F to the end of B, or of W). One entry per stage. O(actions).
 std::vector<int> peak_in_flight(const Schedule& schedule);
 
+/// What every device holds at once, in micro-batches of each of its stages (ascending): all
+/// combinations that occur and are not below another one in every stage. With activations of
+/// different sizes one of them is the peak, whatever the times. O(actions x combinations).
+std::vector<std::vector<std::vector<int>>> largest_holdings(const Schedule& schedule);
+
 }  // namespace headrace

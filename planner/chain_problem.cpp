@@ -79,10 +79,10 @@ Result<ChainProblem> chain_problem(const Profile& profile, const Cluster& cluste
   ChainProblem problem;
   double slowest = 1;
   for (int s = 0; s < request.stages; ++s) {
-    const Device& device = cluster.devices[static_cast<std::size_t>(s)];
+    const Device& device = cluster.devices[device_of(request, s)];
     ChainStage stage{.speed = device.speed,
                      .in_flight = request.in_flight[static_cast<std::size_t>(s)]};
-    if (device.memory) {
+    if (device.memory && !is_placed(request)) {
       stage.capacity =
           (*device.memory - memory_margin(*device.memory, request.memory_margin)).value();
     }

@@ -48,7 +48,8 @@ struct ChainProblem {
   std::vector<ChainTie> ties = {};
 };
 
-/// The problem of a profile in chain order on the first request.stages devices of the cluster.
+/// The problem of a profile in chain order on the devices of the cluster that the request says.
+/// Stages that share a device have no capacity of their own.
 /// Fails with kBadInput where times or bytes add up to more than 4e18. O(layers).
 Result<ChainProblem> chain_problem(const Profile& profile, const Cluster& cluster,
                                    const PlanRequest& request);

@@ -1,6 +1,7 @@
 #include "planner/explanation.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -36,7 +37,26 @@ std::string layers_text(const PlanStage& stage) {
   return fmt::format("'{}' to '{}'", stage.layers.front(), stage.layers.back());
 }
 
+/// The same for devices with several stages.
+std::string busiest_device_note(const Plan& plan) {
+  std::map<std::string, Seconds> busy;
+  for (const PlanStage& stage : plan.stages) {
+    busy[stage.devices.front()] += stage.forward.mean + stage.backward.mean;
+  }
+  const auto busiest =
+      std::ranges::max_element(busy, {}, [](const auto& entry) { return entry.second; });
+  std::string stages;
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    if (plan.stages[s].devices.front() != busiest->first) continue;
+    stages +=
+        fmt::format("{}stage {} ({})", stages.empty() ? "" : ", ", s, layers_text(plan.stages[s]));
+  }
+  return fmt::format("device '{}' is the bottleneck with {} per micro-batch: {}", busiest->first,
+                     to_text(plan.bottleneck), stages);
+}
+
 std::string bottleneck_note(const Plan& plan, const SearchFacts& facts) {
+  if (plan.parallel.virtual_stages > 1) return busiest_device_note(plan);
   std::size_t slowest = 0;
   for (std::size_t s = 1; s < plan.stages.size(); ++s) {
     if (work_of(plan, plan.stages[s]) > work_of(plan, plan.stages[slowest])) slowest = s;
@@ -88,8 +108,10 @@ std::optional<std::string> heaviest_layer_note(const Plan& plan, const Profile& 
 }
 
 std::string bound_note(const Plan& plan, const SearchFacts& facts) {
-  const std::string_view what =
-      plan.objective == "bottleneck" ? "slowest stage" : "simulated iteration";
+  const bool shared = plan.parallel.virtual_stages > 1;
+  const std::string_view what = plan.objective != "bottleneck" ? "simulated iteration"
+                                : shared                       ? "busiest device"
+                                                               : "slowest stage";
   const std::string value = to_text(facts.objective);
   if (facts.given) {
     return fmt::format("no cut can have a faster {} than {}; the given split takes {} ({} longer)",
@@ -103,7 +125,8 @@ std::string bound_note(const Plan& plan, const SearchFacts& facts) {
   }
   if (plan.exact) {
     return fmt::format(
-        "no cut has a faster {} than {}: all others have a bound at least as long "
+        "no cut has a faster {} than {}: all others were simulated or have a bound at least as "
+        "long "
         "(plans simulated: {})",
         what, value, facts.scored);
   }
@@ -123,12 +146,17 @@ std::string baseline_note(const Plan& plan, const Baseline& baseline, const Sear
   const Seconds theirs = by_time ? *baseline.iteration : baseline.bottleneck;
   const Seconds ours = by_time ? facts.objective : plan.bottleneck;
   const bool same_bottleneck =
+      plan.parallel.virtual_stages == 1 &&
       baseline.bottleneck.value() <= facts.least_bottleneck.value() * (1 + kSame);
   std::string note;
   if (theirs.value() > ours.value() * (1 + kSame)) {
     note = fmt::format("{} takes {} {}; this plan takes {} less ({})", split, to_text(theirs),
                        by_time ? "an iteration" : "on its slowest stage",
                        percent_text(1 - ratio(ours, theirs)), to_text(ours));
+  } else if (theirs.value() < ours.value() * (1 - kSame)) {
+    note = fmt::format("{} takes {} {}, {} less than this plan", split, to_text(theirs),
+                       by_time ? "an iteration" : "on its slowest stage",
+                       percent_text(1 - ratio(theirs, ours)));
   } else {
     note = fmt::format("{} is as fast as this plan", split);
   }
@@ -161,10 +189,12 @@ Result<std::vector<Baseline>> baselines_of(const std::vector<DefaultSplit>& spli
     Baseline baseline{.name = split.name,
                       .bottleneck = plan.bottleneck,
                       .layers_per_stage = layer_counts(split.borders)};
-    if (const auto overfull = PlanBuilder::overfull_stage(plan)) {
-      const PlanStage& stage = plan.stages[at(*overfull)];
-      baseline.note = fmt::format("stage {} needs {} of {}", *overfull,
-                                  to_text(stage.memory.total()), to_text(*stage.capacity));
+    if (const auto overfull = builder.overfull_stage(plan)) {
+      baseline.note =
+          fmt::format("{} {} needs {} of {}",
+                      plan.parallel.virtual_stages > 1 ? "the device of stage" : "stage", *overfull,
+                      to_text(builder.device_memory(plan, at(*overfull))),
+                      to_text(*builder.device_capacity(at(*overfull))));
     } else if (scores.can_score()) {
       const auto entry = scores.score(plan);
       if (!entry) return Failure(entry.error());
@@ -188,7 +218,7 @@ Result<std::vector<Boundary>> boundaries_of(const Borders& borders, Seconds iter
       moved[s + 1] += step;
       if (!scores.can_score() || moved[s + 1] == moved[s] || moved[s + 1] == moved[s + 2]) continue;
       const Plan other = builder.plan_of(moved);
-      if (PlanBuilder::overfull_stage(other)) continue;
+      if (builder.overfull_stage(other)) continue;
       const auto entry = scores.score(other);
       if (!entry) return Failure(entry.error());
       (step < 0 ? boundary.one_layer_earlier : boundary.one_layer_later) =
@@ -217,9 +247,9 @@ std::vector<std::string> notes_of(const Plan& plan, const Profile& profile, cons
                     tie.gradient.value()));
   }
   const std::size_t devices = plan.inputs.cluster.devices.size();
-  if (devices > plan.stages.size()) {
-    notes.push_back(
-        fmt::format("{} of {} devices are not used", devices - plan.stages.size(), devices));
+  const auto used = static_cast<std::size_t>(plan.parallel.pipeline);
+  if (devices > used) {
+    notes.push_back(fmt::format("{} of {} devices are not used", devices - used, devices));
   }
   return notes;
 }

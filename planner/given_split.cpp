@@ -38,13 +38,14 @@ Result<Borders> borders_of_counts(std::span<const int> counts, int stages, int l
   return borders;
 }
 
-Result<void> check_given_fits(const Plan& plan) {
-  const auto overfull = PlanBuilder::overfull_stage(plan);
+Result<void> check_given_fits(const Plan& plan, const PlanBuilder& builder) {
+  const auto overfull = builder.overfull_stage(plan);
   if (!overfull) return {};
-  const PlanStage& stage = plan.stages[static_cast<std::size_t>(*overfull)];
+  const auto s = static_cast<std::size_t>(*overfull);
   return Failure({.code = ErrorCode::kInfeasible,
                   .what = fmt::format("stage {} needs {}, its device has {}", *overfull,
-                                      to_text(stage.memory.total()), to_text(*stage.capacity)),
+                                      to_text(builder.device_memory(plan, s)),
+                                      to_text(*builder.device_capacity(s))),
                   .where = "--split",
                   .fix = fmt::format("give stage {} fewer layers, or drop --split", *overfull)});
 }

@@ -6,6 +6,7 @@
 #include "core/plan.h"
 #include "core/result.h"
 #include "planner/chain_probe.h"
+#include "planner/plan_builder.h"
 
 namespace headrace {
 
@@ -14,6 +15,6 @@ namespace headrace {
 Result<Borders> borders_of_counts(std::span<const int> counts, int stages, int layers);
 
 /// Fails with kInfeasible, naming the first stage that needs more memory than its device has.
-Result<void> check_given_fits(const Plan& plan);
+Result<void> check_given_fits(const Plan& plan, const PlanBuilder& builder);
 
 }  // namespace headrace

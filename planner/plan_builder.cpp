@@ -36,7 +36,7 @@ PlanBuilder::PlanBuilder(const Profile& profile, const Cluster& cluster, const P
 }
 
 PlanStage PlanBuilder::stage_of(int stage, int first, int last) const {
-  const Device& device = cluster_.devices[at(stage)];
+  const Device& device = cluster_.devices[device_of(request_, stage)];
   PlanStage result;
   result.devices = {device.id};
   result.input_grad = Duration{};
@@ -63,7 +63,7 @@ PlanStage PlanBuilder::stage_of(int stage, int first, int last) const {
   result.memory =
       stage_memory(profile_.graph, border_bytes_,
                    {.first = first, .last = last, .in_flight = request_.in_flight[at(stage)]});
-  result.capacity = device.memory;
+  if (!is_placed(request_)) result.capacity = device.memory;
   if (device.memory) result.memory.margin = memory_margin(*device.memory, request_.memory_margin);
   return result;
 }
@@ -95,39 +95,96 @@ Plan PlanBuilder::plan_of(const Borders& borders) const {
             .optimizer = profile_.optimizer};
   plan.inputs.profile_fingerprint = profile_.fingerprint;
   plan.inputs.cluster = cluster_;
+  std::vector<double> shares;
   for (int s = 0; s < request_.stages; ++s) {
-    PlanStage stage = stage_of(s, borders[at(s)], borders[at(s) + 1]);
-    const Seconds backward =
-        request_.passes == Passes::kForwardOnly ? Seconds{0} : stage.backward.mean;
-    plan.bottleneck = std::max(plan.bottleneck, stage.forward.mean + backward);
-    const double share =
-        optimizer_share(stage.memory.parameters, borders[at(s) + 1] - borders[at(s)]);
-    const Duration step = scaled(profile_.optimizer_step, share / cluster_.devices[at(s)].speed);
-    if (step.mean > plan.optimizer_step.mean) plan.optimizer_step = step;
-    plan.stages.push_back(std::move(stage));
+    const int first = borders[at(s)];
+    const int last = borders[at(s) + 1];
+    plan.stages.push_back(stage_of(s, first, last));
+    shares.push_back(optimizer_share(plan.stages.back().memory.parameters, last - first));
   }
+  add_device_sums(plan, shares);
   for (const SplitTie& tie : split_ties(profile_.graph, borders)) {
     plan.tied.push_back({.stages = {tie.first_stage, tie.second_stage}, .gradient = tie.gradient});
   }
   return plan;
 }
 
-std::optional<int> PlanBuilder::overfull_stage(const Plan& plan) {
+/// The busiest device, and the slowest optimizer step: a device updates all of its stages.
+void PlanBuilder::add_device_sums(Plan& plan, const std::vector<double>& shares) const {
+  std::vector<Seconds> busy(cluster_.devices.size());
+  std::vector<double> share(cluster_.devices.size());
+  std::size_t used = 0;
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const PlanStage& stage = plan.stages[s];
-    if (stage.capacity && stage.memory.total() > *stage.capacity) return static_cast<int>(s);
+    const std::size_t device = device_of(request_, static_cast<int>(s));
+    const bool forward_only = request_.passes == Passes::kForwardOnly;
+    busy[device] += stage.forward.mean + (forward_only ? Seconds{0} : stage.backward.mean);
+    share[device] += shares[s];
+    used = std::max(used, device + 1);
+  }
+  for (std::size_t d = 0; d < used; ++d) {
+    plan.bottleneck = std::max(plan.bottleneck, busy[d]);
+    const Duration step = scaled(profile_.optimizer_step, share[d] / cluster_.devices[d].speed);
+    if (step.mean > plan.optimizer_step.mean) plan.optimizer_step = step;
+  }
+  if (!is_placed(request_)) return;
+  plan.parallel.pipeline = static_cast<int>(used);
+  plan.parallel.virtual_stages = request_.stages / static_cast<int>(used);
+}
+
+std::optional<int> PlanBuilder::overfull_stage(const Plan& plan) const {
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    const auto capacity = device_capacity(s);
+    if (capacity && device_memory(plan, s) > *capacity) return static_cast<int>(s);
   }
   return std::nullopt;
 }
 
+std::optional<Bytes> PlanBuilder::device_capacity(std::size_t s) const {
+  return cluster_.devices[device_of(request_, static_cast<int>(s))].memory;
+}
+
+Bytes PlanBuilder::device_memory(const Plan& plan, std::size_t s) const {
+  if (!is_placed(request_)) return plan.stages[s].memory.total();
+  return shared_memory(plan, device_of(request_, static_cast<int>(s)));
+}
+
+/// Everything adds up but the workspace, of which the largest counts, the margin, which is the
+/// device's, and the activations, which peak together.
+Bytes PlanBuilder::shared_memory(const Plan& plan, std::size_t device) const {
+  Bytes sum{0};
+  Bytes workspace{0};
+  Bytes margin{0};
+  std::vector<Bytes> activation;
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    if (device_of(request_, static_cast<int>(s)) != device) continue;
+    MemoryItems items = plan.stages[s].memory;
+    workspace = std::max(workspace, items.workspace);
+    margin = std::max(margin, items.margin);
+    items.workspace = items.margin = items.activations = Bytes{0};
+    sum += items.total();
+    activation.push_back(plan.stages[s].saved_activation);
+  }
+  Bytes held{0};
+  for (const std::vector<int>& counts : request_.held_together[device]) {
+    Bytes now{0};
+    for (std::size_t i = 0; i < counts.size(); ++i) now += activation[i] * counts[i];
+    held = std::max(held, now);
+  }
+  return sum + workspace + margin + held;
+}
+
 Seconds PlanBuilder::least_optimizer_step() const {
-  double share = 1.0 / request_.stages;
   double fastest = 0;
+  std::size_t devices = 0;
+  for (int s = 0; s < request_.stages; ++s) {
+    const std::size_t device = device_of(request_, s);
+    fastest = std::max(fastest, cluster_.devices[device].speed);
+    devices = std::max(devices, device + 1);
+  }
+  double share = 1.0 / static_cast<double>(devices);
   for (const Layer& layer : profile_.graph.layers()) {
     share = std::max(share, optimizer_share(layer.parameters, 1));
-  }
-  for (int s = 0; s < request_.stages; ++s) {
-    fastest = std::max(fastest, cluster_.devices[at(s)].speed);
   }
   return profile_.optimizer_step.mean * (share / fastest);
 }

@@ -21,13 +21,23 @@ class PlanBuilder {
   [[nodiscard]] Plan plan_of(const Borders& borders) const;
 
   /// The first stage that needs more than its device has; absent where the plan fits.
-  [[nodiscard]] static std::optional<int> overfull_stage(const Plan& plan);
+  /// With several stages per device the first stage of the first such device.
+  [[nodiscard]] std::optional<int> overfull_stage(const Plan& plan) const;
+
+  /// What the device of stage `s` holds at its peak: that stage's own memory, or all of its
+  /// device's stages together.
+  [[nodiscard]] Bytes device_memory(const Plan& plan, std::size_t s) const;
+
+  /// Of the device of stage `s`; absent where no limit is known.
+  [[nodiscard]] std::optional<Bytes> device_capacity(std::size_t s) const;
 
   /// No cut's optimizer step is shorter than this.
   [[nodiscard]] Seconds least_optimizer_step() const;
 
  private:
   [[nodiscard]] PlanStage stage_of(int stage, int first, int last) const;
+  [[nodiscard]] Bytes shared_memory(const Plan& plan, std::size_t device) const;
+  void add_device_sums(Plan& plan, const std::vector<double>& shares) const;
   [[nodiscard]] bool input_needs_no_gradient() const;
   [[nodiscard]] double optimizer_share(Bytes parameters, int layers) const;
 

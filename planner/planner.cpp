@@ -15,6 +15,7 @@
 #include "planner/given_split.h"
 #include "planner/infeasible.h"
 #include "planner/makespan_search.h"
+#include "planner/placed_search.h"
 #include "planner/plan_builder.h"
 
 namespace headrace {
@@ -58,6 +59,19 @@ Result<void> check_numbers(const PlanRequest& request) {
   return {};
 }
 
+/// Makes sure that a placement can be followed blindly.
+Result<void> check_placement(const PlanRequest& request, std::size_t devices) {
+  if (!is_placed(request)) return {};
+  const bool known = std::ranges::all_of(request.device_of_stage, [&](DeviceId device) {
+    return index_of(device) < devices && index_of(device) < request.held_together.size();
+  });
+  if (known && request.device_of_stage.size() == static_cast<std::size_t>(request.stages)) {
+    return {};
+  }
+  return usage("--virtual", "the schedule's devices are not those of the cluster",
+               "give as many devices as the schedule has rows");
+}
+
 Result<void> check(const Profile& profile, const Cluster& cluster, const PlanRequest& request) {
   if (auto ok = check_numbers(request); !ok) return ok;
   if (std::ranges::find(kObjectives, request.objective) == kObjectives.end()) {
@@ -70,10 +84,10 @@ Result<void> check(const Profile& profile, const Cluster& cluster, const PlanReq
   const auto layers = static_cast<int>(profile.graph.layers().size());
   if (layers < request.stages) return Failure(fewer_layers_than_stages(layers, request.stages));
   const auto devices = static_cast<int>(cluster.devices.size());
-  if (devices < request.stages) {
+  if (!is_placed(request) && devices < request.stages) {
     return Failure(fewer_devices_than_stages(devices, request.stages));
   }
-  return {};
+  return check_placement(request, cluster.devices.size());
 }
 
 /// I and W together may take less than the whole backward; a bound must hold for both.
@@ -94,7 +108,9 @@ MakespanProblem makespan_problem(const Profile& profile, const Cluster& cluster,
     problem.backward.push_back(least_backward(layer, request.passes));
   }
   for (int s = 0; s + 1 < request.stages; ++s) {
-    problem.links.push_back(cluster.link_between(DeviceId{s}, DeviceId{s + 1}));
+    const DeviceId from{static_cast<int>(device_of(request, s))};
+    const DeviceId to{static_cast<int>(device_of(request, s + 1))};
+    problem.links.push_back(cluster.link_between(from, to));
   }
   return problem;
 }
@@ -144,7 +160,7 @@ Result<Choice> choose_given(const PlanRequest& request, const Choice& balanced,
   auto borders = borders_of_counts(request.layers_per_stage, request.stages, layers);
   if (!borders) return Failure(borders.error());
   const Plan plan = builder.plan_of(*borders);
-  if (auto fits = check_given_fits(plan); !fits) return Failure(fits.error());
+  if (auto fits = check_given_fits(plan, builder); !fits) return Failure(fits.error());
   Choice choice{.borders = *std::move(borders),
                 .objective = plan.bottleneck,
                 .bound = balanced.objective,
@@ -156,6 +172,23 @@ Result<Choice> choose_given(const PlanRequest& request, const Choice& balanced,
     choice.bound = std::min(entry->iteration, CutBound(problem).of_any() + problem.optimizer);
   }
   return choice;
+}
+
+/// Of devices with several stages.
+Result<Choice> choose_placed(const Profile& profile, const PlanRequest& request,
+                             const MakespanProblem& problem,
+                             const std::vector<DefaultSplit>& splits, const PlanBuilder& builder,
+                             ScoreBook& scores) {
+  std::vector<Borders> starts;
+  for (const DefaultSplit& split : splits) starts.push_back(split.borders);
+  auto found = best_placed_cut({.profile = profile, .request = request, .problem = problem}, starts,
+                               builder, scores);
+  if (!found) return Failure(found.error());
+  return Choice{.borders = std::move(found->borders),
+                .objective = found->objective,
+                .bound = found->bound,
+                .exact = found->exact,
+                .scored = found->scored};
 }
 
 Bytes bytes_of(const Plan& plan) {
@@ -177,7 +210,7 @@ Result<void> prefer_default(Choice& choice, const std::vector<DefaultSplit>& spl
   const Plan chosen = builder.plan_of(choice.borders);
   for (const DefaultSplit& split : splits) {
     const Plan plan = builder.plan_of(split.borders);
-    if (PlanBuilder::overfull_stage(plan) || bytes_of(plan) > bytes_of(chosen) ||
+    if (builder.overfull_stage(plan) || bytes_of(plan) > bytes_of(chosen) ||
         fullest_stage(plan) > fullest_stage(chosen)) {
       continue;
     }
@@ -202,7 +235,7 @@ std::vector<Borders> starts_of(const ChainPartition& partition,
                                const PlanBuilder& builder) {
   std::vector<Borders> starts{partition.borders};
   for (const DefaultSplit& split : splits) {
-    if (!PlanBuilder::overfull_stage(builder.plan_of(split.borders))) {
+    if (!builder.overfull_stage(builder.plan_of(split.borders))) {
       starts.push_back(split.borders);
     }
   }
@@ -246,16 +279,32 @@ Result<Plan> make_plan(const Profile& profile, const Cluster& cluster, const Pla
   HEADRACE_CHECK(!by_time || scorer, "planning for iteration time needs a scorer");
   const auto chain = chain_problem(profile, cluster, request);
   if (!chain) return Failure(chain.error());
-  const auto partition = partition_chain(*chain);
-  if (!partition) return Failure(does_not_fit(*chain, profile, request));
-
   const PlanBuilder builder(profile, cluster, request);
   ScoreBook scores(scorer);
   MakespanProblem problem = makespan_problem(profile, cluster, request, *chain);
   problem.optimizer = builder.least_optimizer_step();
+  const auto splits = default_splits(profile.graph, request.stages);
+  if (is_placed(request)) {
+    auto choice = choose_placed(profile, request, problem, splits, builder, scores);
+    if (!choice) return Failure(choice.error());
+    const Seconds least = choice->bound;
+    if (request.layers_per_stage.empty()) {
+      if (auto ok = prefer_default(*choice, splits, builder, scores); !ok) {
+        return Failure(ok.error());
+      }
+    } else {
+      auto given = choose_given(request, *choice, problem, builder, scores);
+      if (!given) return Failure(given.error());
+      choice = *std::move(given);
+      choice->bound = std::min(choice->objective, least);
+    }
+    return explained(*choice, profile, splits, builder, scores, least);
+  }
+  const auto partition = partition_chain(*chain);
+  if (!partition) return Failure(does_not_fit(*chain, profile, request));
+
   Choice choice = choose_by_bottleneck(*partition, problem, builder);
   const Seconds least_bottleneck = choice.objective;
-  const auto splits = default_splits(profile.graph, request.stages);
   if (!request.layers_per_stage.empty()) {
     auto given = choose_given(request, choice, problem, builder, scores);
     if (!given) return Failure(given.error());

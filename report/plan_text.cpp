@@ -43,8 +43,11 @@ std::string stage_table(const Plan& plan) {
 }
 
 std::string quality_text(const Plan& plan) {
-  std::vector<TableRow> rows = {
-      {"bottleneck", "forward + backward of the slowest stage", to_text(plan.bottleneck)}};
+  std::vector<TableRow> rows = {{"bottleneck",
+                                 plan.parallel.virtual_stages > 1
+                                     ? "forward + backward of the busiest device"
+                                     : "forward + backward of the slowest stage",
+                                 to_text(plan.bottleneck)}};
   rows.push_back({"bound", "no plan's " + plan.objective + " is below", to_text(plan.bound)});
   rows.push_back({"gap", plan.exact ? "above the bound; proven optimal" : "above the bound",
                   percent_text(plan.gap)});

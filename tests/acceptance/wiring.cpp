@@ -10,7 +10,7 @@ namespace headrace::testing {
 
 Schedule schedule_of(const Wish& wish) {
   auto schedule = make_schedule({.name = wish.schedule,
-                                 .devices = wish.stages,
+                                 .devices = wish.devices == 0 ? wish.stages : wish.devices,
                                  .stages = wish.stages,
                                  .microbatches = wish.microbatches});
   HEADRACE_CHECK(schedule.has_value(), "test schedules exist");
@@ -25,6 +25,10 @@ PlanRequest request_of(const Wish& wish) {
   if (wish.stages < 1 || wish.microbatches < 1) return request;
   const Schedule schedule = schedule_of(wish);
   request.in_flight = peak_in_flight(schedule);
+  if (wish.devices != 0) {
+    request.device_of_stage = schedule.device_of_stage;
+    request.held_together = largest_holdings(schedule);
+  }
   request.passes = splits_backward(schedule) ? Passes::kSplitBackward : Passes::kWholeBackward;
   return request;
 }

@@ -18,9 +18,10 @@ struct Wish {
   int microbatches = 1;
   std::string schedule = "1f1b";
   std::string objective = "iteration-time";
+  int devices = 0;  ///< Of several stages each; 0: one device per stage.
 };
 
-/// A schedule of the catalogue with one stage per device.
+/// A schedule of the catalogue.
 Schedule schedule_of(const Wish& wish);
 
 /// The request of a wish: in-flight counts and passes asked from its schedule.

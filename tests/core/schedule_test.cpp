@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "core/schedule_csv.h"
+
 namespace headrace {
 namespace {
 
@@ -156,6 +158,17 @@ TEST_CASE("a schedule tells what it contains") {
   CHECK_FALSE(splits_backward(plain));
   CHECK(has_communication(split));
   CHECK(splits_backward(split));
+}
+
+TEST_CASE("the largest holdings of a device are all combinations that may be its peak") {
+  // Stages 0 and 3 on device 0: 2 of stage 0 first, then 1 and 1, then 2 of stage 3.
+  const Schedule schedule =
+      schedule_from_csv("0F0,0F1,3F0,0B0,3F1,3B0,3B1,0B1\n1F0,1F1,2F0,2B0,1B0,2F1,2B1,1B1\n",
+                        "test")
+          .value();
+  const auto holdings = largest_holdings(schedule);
+  CHECK(holdings[0] == std::vector<std::vector<int>>{{1, 2}, {2, 1}});
+  CHECK(holdings[1] == std::vector<std::vector<int>>{{2, 1}});
 }
 
 TEST_SUITE_END();

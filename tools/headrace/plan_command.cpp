@@ -1,4 +1,5 @@
 // `headrace plan`: cut a profiled model into stages for a cluster.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,7 @@ struct PlanOptions {
   std::optional<BytesPerSecond> bandwidth;
   std::optional<Seconds> latency;
   std::optional<int> stages;
+  std::optional<int> per_device;
   std::optional<int> microbatches;
   std::optional<int> global_batch;
   std::optional<int> micro_batch;
@@ -120,20 +122,43 @@ Result<int> microbatches_for(const PlanOptions& options, const Profile& profile)
   return *options.global_batch / size;
 }
 
-Result<int> stages_for(const PlanOptions& options, const Cluster& cluster) {
+/// How many stages stand on a device: --virtual, or what the schedule is made for.
+Result<int> stages_per_device(const PlanOptions& options, const ScheduleRequest& named) {
+  const int usual = default_virtual_stages(named.name);
+  const int given = options.per_device.value_or(usual);
+  if ((given == 1) == (usual == 1)) return given;
+  return usage(fmt::format("'{}' has {} per device, not {}", named.name,
+                           usual == 1 ? "one stage" : "several stages", given),
+               "--virtual",
+               usual == 1
+                   ? "drop --virtual, or use --schedule interleaved"
+                   : fmt::format("drop --virtual (it is {}), or use --schedule 1f1b", usual));
+}
+
+Result<int> stages_for(const PlanOptions& options, const Cluster& cluster, int per_device) {
   const auto devices = static_cast<int>(cluster.devices.size());
   const auto in_split = static_cast<int>(options.split.size());
   if (in_split > 0 && options.stages.value_or(in_split) != in_split) {
     return usage(fmt::format("{} numbers of layers for {} stages", in_split, *options.stages),
                  "--split", "drop --stages: --split decides");
   }
-  const int stages = in_split > 0 ? in_split : options.stages.value_or(devices);
-  if (stages <= devices) return stages;
+  constexpr int kMostStages = 100'000;
+  const int all = std::min(kMostStages / per_device, devices) * per_device;
+  const int stages = in_split > 0 ? in_split : options.stages.value_or(all);
+  if (stages % per_device != 0) {
+    return usage(fmt::format("{} stages do not divide by {} per device", stages, per_device),
+                 in_split > 0 ? "--split" : "--stages",
+                 fmt::format("use {} stages", (stages / per_device + 1) * per_device));
+  }
+  if (stages / per_device <= devices) return stages;
   return Failure(
       {.code = ErrorCode::kInfeasible,
-       .what = fmt::format("{} stages need {} devices; there are {}", stages, stages, devices),
+       .what = per_device == 1
+                   ? fmt::format("{} stages need {} devices; there are {}", stages, stages, devices)
+                   : fmt::format("{} stages, {} per device, need {} devices; there are {}", stages,
+                                 per_device, stages / per_device, devices),
        .where = "--stages",
-       .fix = fmt::format("use --stages {} or fewer, or more devices", devices)});
+       .fix = fmt::format("use --stages {} or fewer, or more devices", devices * per_device)});
 }
 
 Passes passes_of(const Schedule& schedule) {
@@ -151,17 +176,14 @@ Result<Preparation> prepare(const PlanOptions& options, const Profile& profile,
                             const Cluster& cluster) {
   const auto microbatches = microbatches_for(options, profile);
   if (!microbatches) return Failure(microbatches.error());
-  const auto stages = stages_for(options, cluster);
-  if (!stages) return Failure(stages.error());
   const auto named = schedule_request_from_text(options.schedule);
   if (!named) return Failure(named.error());
-  if (const int per_device = default_virtual_stages(named->name); per_device > 1) {
-    return usage(
-        fmt::format("'{}' has {} stages per device; a plan has one", named->name, per_device),
-        "--schedule", "use 1f1b or another with one stage per device");
-  }
-  auto schedule =
-      generated_schedule(options.schedule, {.stages = *stages, .devices = *stages}, *microbatches);
+  const auto per_device = stages_per_device(options, *named);
+  if (!per_device) return Failure(per_device.error());
+  const auto stages = stages_for(options, cluster, *per_device);
+  if (!stages) return Failure(stages.error());
+  auto schedule = generated_schedule(
+      options.schedule, {.stages = *stages, .devices = *stages / *per_device}, *microbatches);
   if (!schedule) return Failure(schedule.error());
   if (schedule->pipelines > 1 || schedule->pieces > 1) {
     return usage(
@@ -180,6 +202,10 @@ Result<Preparation> prepare(const PlanOptions& options, const Profile& profile,
                       .objective = options.objective,
                       .memory_margin = options.memory_margin.value_or(0),
                       .layers_per_stage = options.split};
+  if (*per_device > 1) {
+    request.device_of_stage = schedule->device_of_stage;
+    request.held_together = largest_holdings(*schedule);
+  }
   return Preparation{std::move(request), *std::move(schedule)};
 }
 
@@ -262,7 +288,9 @@ Action plan_command(Flags& flags) {
             "its samples, M x the profile's micro-batch size");
   flags.add("--micro-batch", "N", count_into(options->micro_batch),
             "that size; must be the profile's");
-  flags.add("--stages", "S", count_into(options->stages), "default: one per device");
+  flags.add("--stages", "S", count_into(options->stages), "of all devices; default: all devices");
+  flags.add("--virtual", "V", count_into(options->per_device),
+            "stages per device (default: what the schedule is made for)");
   flags.add("--split", "LIST", counts_into(options->split),
             "layers of each stage, 3,1: explain this cut instead of searching");
   flags.add("--schedule", "NAME", text_into(options->schedule),

@@ -271,28 +271,20 @@ class Variation {
                       .where = "stages",
                       .fix = "use fewer stages, or plan with more devices"});
     }
-    Cluster cluster{.intra_node = real.intra_node, .inter_node = real.inter_node};
-    for (int s = 0; s < stages; ++s) {
-      Device device =
-          real.devices[index_of(schedule->device_of_stage[static_cast<std::size_t>(s)])];
-      if (per_device > 1) {
-        device.id += fmt::format("#{}", s);
-        device.memory.reset();  // Shared by the device's stages; the simulation checks it.
-      }
-      cluster.devices.push_back(std::move(device));
-    }
-    if (per_device == 1) cluster.links = real.links;
     PlanRequest request{.stages = stages,
                         .microbatches = microbatches,
                         .global_batch = microbatches * profile.micro_batch_size,
                         .schedule = schedule->name,
                         .in_flight = peak_in_flight(*schedule),
-                        .objective = per_device == 1 ? plan_.objective : "bottleneck"};
+                        .objective = plan_.objective};
     request.in_flight.resize(static_cast<std::size_t>(stages));
-    const auto made = make_plan(profile, cluster, request, scorer_of(*schedule));
+    if (per_device > 1) {
+      request.device_of_stage = schedule->device_of_stage;
+      request.held_together = largest_holdings(*schedule);
+    }
+    const auto made = make_plan(profile, real, request, scorer_of(*schedule));
     if (!made) return Failure(made.error());
-    if (per_device > 1) add_note("cut by the busiest stage");
-    adopt(*made, *schedule, real, per_device, profile);
+    adopt(*made, profile);
     return {};
   }
 
@@ -304,24 +296,15 @@ class Variation {
     };
   }
 
-  void adopt(const Plan& made, const Schedule& schedule, const Cluster& real, int per_device,
-             const Profile& profile) {
+  void adopt(const Plan& made, const Profile& profile) {
     const int global_batch = plan_.global_batch;
     const std::string schedule_name = plan_.schedule;
     const auto parameters = plan_.schedule_parameters;
     plan_ = made;
     plan_.schedule = schedule_name;
     plan_.schedule_parameters = parameters;
-    plan_.inputs.cluster = real;
     plan_.micro_batch_size = profile.micro_batch_size;
     plan_.global_batch = global_batch;
-    plan_.parallel.pipeline = schedule.devices;
-    plan_.parallel.virtual_stages = per_device;
-    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
-      const std::size_t device = index_of(schedule.device_of_stage[s]);
-      plan_.stages[s].devices = {real.devices[device].id};
-      if (per_device > 1) plan_.stages[s].capacity.reset();
-    }
   }
 
   // --- flags ---

@@ -32,10 +32,9 @@ struct VariedInput {
 };
 
 /// The input with all changes. Changes of the layout (stages, virtual, micro-batch-size) cut a
-/// plan's model anew: with one stage per device as `headrace plan` does, with more by the busiest
-/// stage; without a plan equal stages are scaled to the same work. Fails with kUsage on values that
-/// do not fit their key, on changes that need a profile that is not there, and like the planner and
-/// the schedule's maker.
+/// plan's model anew as `headrace plan` does; without a plan equal stages are scaled to the same
+/// work. Fails with kUsage on values that do not fit their key, on changes that need a profile that
+/// is not there, and like the planner and the schedule's maker.
 Result<VariedInput> varied_input(const VariationBase& base, std::span<const Change> changes);
 
 }  // namespace headrace::cli
