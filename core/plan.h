@@ -56,6 +56,19 @@ struct Baseline {
   friend bool operator==(const Baseline&, const Baseline&) = default;
 };
 
+/// Another choice of everything that is searched, for contrast.
+struct Alternative {
+  std::string schedule;
+  Parallel parallel;
+  int micro_batch_size = 1;
+  int microbatches = 1;
+  Seconds iteration{0};
+  Bytes peak_memory{0};  ///< Of the fullest device.
+  Bytes traffic{0};      ///< Over all links, per iteration.
+  bool pareto = false;   ///< Nothing in the list is as good in time, memory and traffic.
+  friend bool operator==(const Alternative&, const Alternative&) = default;
+};
+
 /// The border between stage `stage` and the next, and what moving it by one layer would do to the
 /// simulated iteration; absent where the move would empty a stage or break a memory limit.
 struct Boundary {
@@ -98,6 +111,7 @@ struct Plan {
   bool exact = false;     ///< The objective value is proven optimal.
   std::optional<Simulation> predicted;
   std::vector<Baseline> baselines = {};
+  std::vector<Alternative> alternatives = {};  ///< The plan itself first, by time.
   std::vector<Boundary> boundaries = {};
   std::vector<std::string> notes = {};
   friend bool operator==(const Plan&, const Plan&) = default;

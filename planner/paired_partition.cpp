@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -92,7 +93,7 @@ class PairProbe {
   [[nodiscard]] bool tired() const { return steps_ > kMostSteps; }
 
  private:
-  static constexpr std::int64_t kMostSteps = 2'000'000'000;
+  static constexpr std::int64_t kMostSteps = 200'000'000;
   static constexpr std::size_t kMostStates = 1'000'000;
 
   /// The first pieces of the devices so far end at `left`, the second ones reach to `right`: the
@@ -282,6 +283,17 @@ std::int64_t busiest_pair(std::span<const std::int64_t> weights, const Borders& 
 PairedPartition partition_pairs(std::span<const std::int64_t> weights, int devices,
                                 PairPlacement placement) {
   HEADRACE_CHECK(devices >= 1 && weights.size() >= 2 * at(devices), "a layer for every stage");
+  // In units of the greatest common divisor there are far fewer limits to try.
+  std::int64_t unit = 0;
+  for (const std::int64_t weight : weights) unit = std::gcd(unit, weight);
+  if (unit > 1) {
+    std::vector<std::int64_t> smaller(weights.begin(), weights.end());
+    for (std::int64_t& weight : smaller) weight /= unit;
+    PairedPartition found = partition_pairs(smaller, devices, placement);
+    found.busiest *= unit;
+    found.bound *= unit;
+    return found;
+  }
   const Sums sums(weights);
   const ChainPartition chain = plain_chain(weights, devices);
   const std::int64_t total = sums.of(0, sums.layers());

@@ -26,7 +26,7 @@ struct PairedPartition {
 /// keeps, for every border of the first pieces, the furthest border of the second ones; states that
 /// leave the later devices more than they can take are dropped (all devices together have P T - W
 /// to spare). Where the second pieces then cannot all be non-empty, all borders are kept instead of
-/// the furthest. Searches of more than 2 x 10^9 steps or 10^6 states of one device end with the
+/// the furthest. Searches of more than 2 x 10^8 steps or 10^6 states of one device end with the
 /// best cut found and `exact` false. Deterministic. O(P n^3) per probe at worst; some milliseconds
 /// for some hundred layers. Cross-checked against all cuts and against published profiles' optima.
 PairedPartition partition_pairs(std::span<const std::int64_t> weights, int devices,

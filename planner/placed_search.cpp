@@ -13,6 +13,7 @@
 #include "core/text.h"
 #include "planner/chain_partition.h"
 #include "planner/paired_partition.h"
+#include "planner/placed_costs.h"
 
 namespace headrace {
 namespace {
@@ -25,7 +26,7 @@ std::size_t at(int index) {
 
 /// How good a cut is: memory first, then the objective, then what crosses its borders.
 struct Value {
-  Bytes missing{0};  ///< Over all stages whose device is overfull.
+  Bytes missing{0};  ///< Over all devices that are overfull.
   Seconds objective{0};
   Bytes sent{0};
 
@@ -80,7 +81,11 @@ std::optional<PairPlacement> pair_placement(const PlanRequest& request, int devi
 class PlacedSearch {
  public:
   PlacedSearch(const PlacedTask& task, const PlanBuilder& builder, ScoreBook& scores)
-      : task_(task), builder_(builder), scores_(scores), devices_(used_devices(task)) {}
+      : task_(task),
+        builder_(builder),
+        scores_(scores),
+        costs_(task.profile, task.cluster, task.request),
+        devices_(used_devices(task)) {}
 
   Result<PlacedCut> run(std::span<const Borders> starts) {
     add_exact_starts();
@@ -88,6 +93,7 @@ class PlacedSearch {
     const bool few = count_of_cuts() <= static_cast<double>(task_.request.scored_plans);
     if (auto ok = few ? try_all() : descend_from_starts(); !ok) return Failure(ok.error());
     if (value_->missing > Bytes{0}) return Failure(does_not_fit(few));
+    if (!by_time()) value_->objective = builder_.plan_of(best_).bottleneck;
     const Seconds bound = few ? value_->objective : std::min(objective_bound(), value_->objective);
     const bool exact = value_->objective.value() <= bound.value() * (1 + kSame);
     return PlacedCut{.borders = best_,
@@ -121,20 +127,31 @@ class PlacedSearch {
   }
 
   Result<Value> value_of(const Borders& borders) {
+    Value value{.objective = costs_.busiest(borders), .sent = costs_.sent(borders)};
+    if (!costs_.has_ties()) value.missing = costs_.missing(borders);
+    if (!costs_.has_ties() && (!by_time() || value.missing > Bytes{0})) return value;
     const Plan plan = builder_.plan_of(borders);
-    Value value{.objective = plan.bottleneck};
-    for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-      value.sent += plan.stages[s].output;
-      const auto capacity = builder_.device_capacity(s);
-      if (!capacity) continue;
-      value.missing += std::max(Bytes{0}, builder_.device_memory(plan, s) - *capacity);
-    }
+    if (costs_.has_ties()) value.missing = missing_of(plan);
     if (!by_time() || value.missing > Bytes{0}) return value;
     const auto entry = scores_.score(plan);
     if (!entry) return Failure(entry.error());
     value.objective = entry->iteration;
     scored_ += entry->fresh ? 1 : 0;
     return value;
+  }
+
+  [[nodiscard]] Bytes missing_of(const Plan& plan) const {
+    Bytes missing{0};
+    std::vector<bool> seen;
+    for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+      const std::size_t device = device_of(task_.request, static_cast<int>(s));
+      const auto capacity = builder_.device_capacity(s);
+      if (seen.size() <= device) seen.resize(device + 1);
+      if (!capacity || seen[device]) continue;
+      seen[device] = true;
+      missing += std::max(Bytes{0}, builder_.device_memory(plan, s) - *capacity);
+    }
+    return missing;
   }
 
   /// A cut with its value.
@@ -145,11 +162,28 @@ class PlacedSearch {
 
   /// Takes `borders` in place of `now` where they are better; says whether they were.
   Result<bool> consider(Candidate& now, const Borders& borders) {
+    if (now.value && is_hopeless(borders, *now.value)) return false;
     const auto value = value_of(borders);
     if (!value) return Failure(value.error());
     if (now.value && !value->better_than(*now.value)) return false;
     now = {.borders = borders, .value = *value};
     return true;
+  }
+
+  /// True where `borders` cannot be better than `value`, known without a simulation.
+  [[nodiscard]] bool is_hopeless(const Borders& borders, const Value& value) const {
+    if (value.missing == Bytes{0} && is_too_busy(borders, value.objective)) return true;
+    if (costs_.has_ties()) return false;
+    const Bytes missing = costs_.missing(borders);
+    return missing > value.missing;
+  }
+
+  [[nodiscard]] bool is_too_busy(const Borders& borders, Seconds objective) const {
+    const double busiest = costs_.busiest(borders).value();
+    if (!by_time()) return busiest > objective.value() * (1 + kSame);
+    // I and W may take less than the whole backward that the sums are of.
+    if (task_.request.passes == Passes::kSplitBackward) return false;
+    return busiest * task_.request.microbatches > objective.value() * (1 + kSame);
   }
 
   void keep(const Candidate& found) {
@@ -196,7 +230,8 @@ class PlacedSearch {
   }
 
   [[nodiscard]] bool tired() {
-    return ++tried_ > kMostMoves || scored_ >= task_.request.scored_plans;
+    return ++tried_ > (task_.request.brief ? kMostMoves / 10 : kMostMoves) ||
+           scored_ >= task_.request.scored_plans;
   }
 
   /// Moves groups of neighbouring borders, far first, then any two borders by one layer each, until
@@ -335,6 +370,7 @@ class PlacedSearch {
   const PlacedTask& task_;
   const PlanBuilder& builder_;
   ScoreBook& scores_;
+  PlacedCosts costs_;
   std::vector<UsedDevice> devices_;
   std::vector<Borders> starts_;
   std::optional<Seconds> balanced_;  ///< The proven least busiest device, memory left aside.

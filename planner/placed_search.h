@@ -14,6 +14,7 @@ namespace headrace {
 /// What is planned; all of it must belong together and outlive the search.
 struct PlacedTask {
   const Profile& profile;
+  const Cluster& cluster;
   const PlanRequest& request;
   const MakespanProblem& problem;
 };

@@ -175,14 +175,15 @@ Result<Choice> choose_given(const PlanRequest& request, const Choice& balanced,
 }
 
 /// Of devices with several stages.
-Result<Choice> choose_placed(const Profile& profile, const PlanRequest& request,
-                             const MakespanProblem& problem,
+Result<Choice> choose_placed(const Profile& profile, const Cluster& cluster,
+                             const PlanRequest& request, const MakespanProblem& problem,
                              const std::vector<DefaultSplit>& splits, const PlanBuilder& builder,
                              ScoreBook& scores) {
   std::vector<Borders> starts;
   for (const DefaultSplit& split : splits) starts.push_back(split.borders);
-  auto found = best_placed_cut({.profile = profile, .request = request, .problem = problem}, starts,
-                               builder, scores);
+  auto found = best_placed_cut(
+      {.profile = profile, .cluster = cluster, .request = request, .problem = problem}, starts,
+      builder, scores);
   if (!found) return Failure(found.error());
   return Choice{.borders = std::move(found->borders),
                 .objective = found->objective,
@@ -245,11 +246,12 @@ std::vector<Borders> starts_of(const ChainPartition& partition,
 /// The plan of a choice with its explanation.
 Result<Plan> explained(const Choice& choice, const Profile& profile,
                        const std::vector<DefaultSplit>& splits, const PlanBuilder& builder,
-                       ScoreBook& scores, Seconds least_bottleneck) {
+                       ScoreBook& scores, Seconds least_bottleneck, bool brief) {
   Plan plan = builder.plan_of(choice.borders);
   plan.bound = choice.bound;
   plan.gap = choice.bound > Seconds{0} ? ratio(choice.objective, choice.bound) - 1 : 0;
   plan.exact = choice.exact;
+  if (brief) return plan;
   auto baselines = baselines_of(splits, builder, scores);
   if (!baselines) return Failure(baselines.error());
   plan.baselines = std::move(*baselines);
@@ -285,7 +287,7 @@ Result<Plan> make_plan(const Profile& profile, const Cluster& cluster, const Pla
   problem.optimizer = builder.least_optimizer_step();
   const auto splits = default_splits(profile.graph, request.stages);
   if (is_placed(request)) {
-    auto choice = choose_placed(profile, request, problem, splits, builder, scores);
+    auto choice = choose_placed(profile, cluster, request, problem, splits, builder, scores);
     if (!choice) return Failure(choice.error());
     const Seconds least = choice->bound;
     if (request.layers_per_stage.empty()) {
@@ -298,7 +300,7 @@ Result<Plan> make_plan(const Profile& profile, const Cluster& cluster, const Pla
       choice = *std::move(given);
       choice->bound = std::min(choice->objective, least);
     }
-    return explained(*choice, profile, splits, builder, scores, least);
+    return explained(*choice, profile, splits, builder, scores, least, request.brief);
   }
   const auto partition = partition_chain(*chain);
   if (!partition) return Failure(does_not_fit(*chain, profile, request));
@@ -308,7 +310,7 @@ Result<Plan> make_plan(const Profile& profile, const Cluster& cluster, const Pla
   if (!request.layers_per_stage.empty()) {
     auto given = choose_given(request, choice, problem, builder, scores);
     if (!given) return Failure(given.error());
-    return explained(*given, profile, splits, builder, scores, least_bottleneck);
+    return explained(*given, profile, splits, builder, scores, least_bottleneck, request.brief);
   }
   if (by_time) {
     const auto starts = starts_of(*partition, splits, builder);
@@ -317,7 +319,7 @@ Result<Plan> make_plan(const Profile& profile, const Cluster& cluster, const Pla
     choice = std::move(*found);
   }
   if (auto ok = prefer_default(choice, splits, builder, scores); !ok) return Failure(ok.error());
-  return explained(choice, profile, splits, builder, scores, least_bottleneck);
+  return explained(choice, profile, splits, builder, scores, least_bottleneck, request.brief);
 }
 
 }  // namespace headrace

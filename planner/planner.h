@@ -42,6 +42,7 @@ struct PlanRequest {
   Passes passes = Passes::kSplitBackward;    ///< Of `schedule`; ask it, do not guess.
   std::string objective = "iteration-time";  ///< Or "bottleneck".
   double memory_margin = 0;                  ///< Fraction of a device's memory that is left free.
+  bool brief = false;                        ///< Leave out baselines, boundaries and notes.
   int scored_plans = 2000;                   ///< Cuts near the optimum that are scored at most.
   /// Numbers of layers, stage by stage, where the caller decides the cut; empty: search.
   std::vector<int> layers_per_stage = {};

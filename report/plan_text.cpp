@@ -17,6 +17,11 @@ std::string heading(const Plan& plan) {
   std::string text =
       fmt::format("{}: {} stages, {}, {} micro-batches", terminal_text(plan.model.name),
                   plan.stages.size(), terminal_text(plan.schedule), plan.microbatches);
+  if (plan.parallel.data > 1) {
+    text = fmt::format("{}: {} replicas of {} stages, {}, {} micro-batches",
+                       terminal_text(plan.model.name), plan.parallel.data, plan.stages.size(),
+                       terminal_text(plan.schedule), plan.microbatches);
+  }
   if (plan.global_batch > 0) {
     text += fmt::format(" of {} (global batch {})", plan.micro_batch_size, plan.global_batch);
   }
@@ -29,13 +34,19 @@ std::string layers_text(const PlanStage& stage) {
                      stage.layers.size());
 }
 
+std::string devices_text(const PlanStage& stage) {
+  if (stage.devices.size() <= 2) return fmt::format("{}", fmt::join(stage.devices, ","));
+  return fmt::format("{} .. {} ({})", stage.devices.front(), stage.devices.back(),
+                     stage.devices.size());
+}
+
 std::string stage_table(const Plan& plan) {
   std::vector<TableRow> rows = {
       {"stage", "device", "layers", "forward", "backward", "sends", "memory", "limit"}};
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const PlanStage& stage = plan.stages[s];
-    rows.push_back({fmt::format("{}", s), fmt::format("{}", fmt::join(stage.devices, ",")),
-                    layers_text(stage), to_text(stage.forward.mean), to_text(stage.backward.mean),
+    rows.push_back({fmt::format("{}", s), devices_text(stage), layers_text(stage),
+                    to_text(stage.forward.mean), to_text(stage.backward.mean),
                     to_text(stage.output), to_text(stage.memory.total()),
                     stage.capacity ? to_text(*stage.capacity) : "none"});
   }
@@ -78,6 +89,21 @@ std::string baseline_table(const Plan& plan) {
   return "\n" + table_text(rows, 2);
 }
 
+std::string alternative_table(const Plan& plan) {
+  if (plan.alternatives.empty()) return {};
+  std::vector<TableRow> rows = {{"", "schedule", "depth", "per device", "replicas", "micro-batches",
+                                 "iteration", "peak memory", "traffic"}};
+  for (const Alternative& one : plan.alternatives) {
+    rows.push_back({one.pareto ? "*" : "", one.schedule, fmt::format("{}", one.parallel.pipeline),
+                    fmt::format("{}", one.parallel.virtual_stages),
+                    fmt::format("{}", one.parallel.data),
+                    fmt::format("{} of {}", one.microbatches, one.micro_batch_size),
+                    to_text(one.iteration), to_text(one.peak_memory), to_text(one.traffic)});
+  }
+  return "\n" + table_text(rows, 2) +
+         "  * nothing else here is as good in time, memory and traffic\n";
+}
+
 std::string boundary_table(const Plan& plan) {
   if (plan.boundaries.empty()) return {};
   const auto cost = [](const std::optional<Seconds>& time) {
@@ -95,7 +121,7 @@ std::string boundary_table(const Plan& plan) {
 
 std::string plan_text(const Plan& plan) {
   std::string text = heading(plan) + stage_table(plan) + quality_text(plan);
-  text += baseline_table(plan) + boundary_table(plan);
+  text += alternative_table(plan) + baseline_table(plan) + boundary_table(plan);
   if (!plan.notes.empty()) text += "\n";
   for (const std::string& note : plan.notes) text += fmt::format("- {}\n", terminal_text(note));
   return text;

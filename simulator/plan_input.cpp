@@ -1,5 +1,7 @@
 // `simulation_input`: what a plan's stages, devices and links mean for the simulator.
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/core.h>
@@ -9,30 +11,46 @@
 namespace headrace {
 namespace {
 
-/// Positions in the cluster of the devices that run a stage, one per replica.
-Result<std::vector<DeviceId>> devices_of(const Plan& plan, std::size_t stage) {
-  const std::string where = fmt::format("/stages/{}/devices", stage);
-  if (plan.stages[stage].devices.empty()) {
-    return Failure({.code = ErrorCode::kBadInput,
-                    .what = fmt::format("stage {} stands on no device", stage),
-                    .where = where,
-                    .fix = "name one device of the cluster"});
+/// Where the devices of stages stand in the cluster, by id: clusters may have thousands.
+class DeviceIndex {
+ public:
+  explicit DeviceIndex(const Plan& plan) : plan_(plan) {
+    const auto& devices = plan.inputs.cluster.devices;
+    position_.reserve(devices.size());
+    for (std::size_t d = 0; d < devices.size(); ++d) {
+      position_.emplace(devices[d].id, static_cast<int>(d));
+    }
   }
-  const auto& devices = plan.inputs.cluster.devices;
-  std::vector<DeviceId> places;
-  for (const std::string& id : plan.stages[stage].devices) {
-    const auto found = std::ranges::find(devices, id, &Device::id);
-    if (found == devices.end()) {
+
+  /// Positions of the devices that run a stage, one per replica.
+  [[nodiscard]] Result<std::vector<DeviceId>> of(std::size_t stage) const {
+    const std::string where = fmt::format("/stages/{}/devices", stage);
+    if (plan_.stages[stage].devices.empty()) {
       return Failure({.code = ErrorCode::kBadInput,
-                      .what = fmt::format(
-                          "stage {} stands on device '{}', which is not in the cluster", stage, id),
+                      .what = fmt::format("stage {} stands on no device", stage),
                       .where = where,
                       .fix = "name one device of the cluster"});
     }
-    places.push_back(DeviceId{static_cast<int>(found - devices.begin())});
+    std::vector<DeviceId> places;
+    for (const std::string& id : plan_.stages[stage].devices) {
+      const auto found = position_.find(id);
+      if (found == position_.end()) {
+        return Failure(
+            {.code = ErrorCode::kBadInput,
+             .what = fmt::format("stage {} stands on device '{}', which is not in the cluster",
+                                 stage, id),
+             .where = where,
+             .fix = "name one device of the cluster"});
+      }
+      places.push_back(DeviceId{found->second});
+    }
+    return places;
   }
-  return places;
-}
+
+ private:
+  const Plan& plan_;
+  std::unordered_map<std::string_view, int> position_;
+};
 
 std::optional<Seconds> mean_of(const std::optional<Duration>& duration) {
   return duration ? std::optional(duration->mean) : std::nullopt;
@@ -77,13 +95,13 @@ Seconds all_reduce_time(const Cluster& cluster, const std::vector<DeviceId>& dev
 
 /// Gradient reductions: over the data replicas of a stage, between stages that share weights, and
 /// between the replicas of a two-way schedule.
-Result<void> fill_reductions(const Plan& plan, SimulationInput& input) {
+Result<void> fill_reductions(const Plan& plan, const DeviceIndex& index, SimulationInput& input) {
   const Cluster& cluster = plan.inputs.cluster;
   const auto stages = static_cast<int>(plan.stages.size());
   for (std::size_t s = 0; s < input.stages.size(); ++s) {
     const PlanStage& stage = plan.stages[s % plan.stages.size()];
     if (stage.devices.size() < 2) continue;
-    const auto replicas = devices_of(plan, s % plan.stages.size());
+    const auto replicas = index.of(s % plan.stages.size());
     if (!replicas) return Failure(replicas.error());
     input.stages[s].reduce_gradient = all_reduce_time(cluster, *replicas, stage.memory.gradients);
   }
@@ -166,10 +184,11 @@ Result<SimulationInput> simulation_input(const Plan& plan, Schedule schedule) {
     input.global_batch = input.schedule.microbatches / input.schedule.pieces *
                          plan.micro_batch_size * plan.parallel.data;
   }
+  const DeviceIndex index(plan);
   // Where the schedule's devices stand in the cluster: the plan says it for the first replica.
   std::vector<DeviceId> place(input.schedule.rows.size());
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-    const auto devices = devices_of(plan, s);
+    const auto devices = index.of(s);
     if (!devices) return Failure(devices.error());
     place[index_of(input.schedule.device_of_stage[s])] = devices->front();
   }
@@ -191,7 +210,7 @@ Result<SimulationInput> simulation_input(const Plan& plan, Schedule schedule) {
     input.hop_forward[s] = transfer_time(cluster.link_between(from, to), input.stages[s].output);
     input.hop_backward[s] = transfer_time(cluster.link_between(to, from), input.stages[s].output);
   }
-  if (auto ok = fill_reductions(plan, input); !ok) return Failure(ok.error());
+  if (auto ok = fill_reductions(plan, index, input); !ok) return Failure(ok.error());
   return input;
 }
 

@@ -94,6 +94,18 @@ void describe(At& at, Of<Baseline> auto& baseline) {
 }
 
 template <typename At>
+void describe(At& at, Of<Alternative> auto& alternative) {
+  at.required("schedule", alternative.schedule);
+  at.required("parallel", alternative.parallel);
+  at.required("micro_batch_size", alternative.micro_batch_size, kAtLeastOne);
+  at.required("micro_batches", alternative.microbatches, kAtLeastOne);
+  at.required("iteration_s", alternative.iteration);
+  at.required("peak_memory_bytes", alternative.peak_memory);
+  at.required("traffic_bytes", alternative.traffic);
+  at.required("pareto", alternative.pareto);
+}
+
+template <typename At>
 void describe(At& at, Of<Boundary> auto& boundary) {
   at.required("stage", boundary.stage);
   at.required("after_layer", boundary.after_layer);
@@ -153,6 +165,7 @@ void describe(At& at, Of<Plan> auto& plan) {
   at.required("exact", plan.exact);
   describe_predicted(at, plan);
   at.defaulted("baselines", plan.baselines);
+  at.optional("alternatives", plan.alternatives);
   at.defaulted("boundaries", plan.boundaries);
   at.defaulted("notes", plan.notes);
 }

@@ -326,6 +326,16 @@ Plan NounMaker::plan() {
     plan.predicted = simulation();
     plan.predicted->per_device.clear();
   }
+  plan.alternatives = list<Alternative>([&] {
+    return Alternative{.schedule = text(),
+                       .parallel = {.pipeline = number(1, 9), .data = number(1, 4)},
+                       .micro_batch_size = number(1, 9),
+                       .microbatches = number(1, 99),
+                       .iteration = time(),
+                       .peak_memory = bytes(),
+                       .traffic = bytes(),
+                       .pareto = chance()};
+  });
   plan.baselines = list<Baseline>([&] {
     return Baseline{.name = text(),
                     .iteration = chance() ? std::optional(time()) : std::nullopt,

@@ -1,5 +1,6 @@
 #include "tools/headrace/flag_values.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <system_error>
@@ -97,6 +98,26 @@ ValueReader texts_into(std::vector<std::string>& target) {
   return [&target](const std::string& text, const std::string& where) -> Result<void> {
     if (text.empty()) return usage("the value is empty", where, "give a value");
     target.push_back(text);
+    return {};
+  };
+}
+
+ValueReader words_into(std::vector<std::string>& target) {
+  return [&target](const std::string& text, const std::string& where) -> Result<void> {
+    std::vector<std::string> words;
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      words.push_back(text.substr(begin, end - begin));
+      begin = end + 1;
+      const bool again = std::ranges::count(words, words.back()) > 1;
+      if (!words.back().empty() && !again) continue;
+      return Failure({.code = ErrorCode::kUsage,
+                      .what = again ? fmt::format("'{}' is given twice", words.back())
+                                    : fmt::format("'{}' has an empty name", text),
+                      .where = where,
+                      .fix = "write names with commas between: 1f1b,zb-h1"});
+    }
+    target = std::move(words);
     return {};
   };
 }

@@ -24,6 +24,8 @@ using ActivationList = std::variant<std::vector<double>, std::vector<Bytes>>;
 // Each returns a reader that fills `target`, which must outlive it. All fail with kUsage.
 ValueReader text_into(std::string& target);
 ValueReader texts_into(std::vector<std::string>& target);  ///< For flags that may be repeated.
+/// "1f1b,zb-h1": words, none empty or twice.
+ValueReader words_into(std::vector<std::string>& target);
 ValueReader count_into(std::optional<int>& target, int least = 1);
 /// "3,1": whole numbers, each at least 1.
 ValueReader counts_into(std::vector<int>& target);

@@ -16,6 +16,7 @@
 #include "simulator/simulate.h"
 #include "tools/headrace/command.h"
 #include "tools/headrace/documents.h"
+#include "tools/headrace/plan_grid.h"
 #include "tools/headrace/planned_schedule.h"
 
 namespace headrace::cli {
@@ -30,10 +31,12 @@ struct PlanOptions {
   std::optional<Seconds> latency;
   std::optional<int> stages;
   std::optional<int> per_device;
+  std::optional<int> data;
+  std::vector<std::string> more_profiles;
   std::optional<int> microbatches;
   std::optional<int> global_batch;
   std::optional<int> micro_batch;
-  std::string schedule = "1f1b";
+  std::vector<std::string> schedules;
   std::string objective = "iteration-time";
   std::optional<double> memory_margin;
   std::optional<double> weight_grad_share;
@@ -161,11 +164,6 @@ Result<int> stages_for(const PlanOptions& options, const Cluster& cluster, int p
        .fix = fmt::format("use --stages {} or fewer, or more devices", devices * per_device)});
 }
 
-Passes passes_of(const Schedule& schedule) {
-  if (splits_backward(schedule)) return Passes::kSplitBackward;
-  return trains(schedule) ? Passes::kWholeBackward : Passes::kForwardOnly;
-}
-
 /// What is fixed before the search, with the schedule that scores every cut.
 struct Preparation {
   PlanRequest request;
@@ -176,14 +174,15 @@ Result<Preparation> prepare(const PlanOptions& options, const Profile& profile,
                             const Cluster& cluster) {
   const auto microbatches = microbatches_for(options, profile);
   if (!microbatches) return Failure(microbatches.error());
-  const auto named = schedule_request_from_text(options.schedule);
+  const auto named = schedule_request_from_text(options.schedules.front());
   if (!named) return Failure(named.error());
   const auto per_device = stages_per_device(options, *named);
   if (!per_device) return Failure(per_device.error());
   const auto stages = stages_for(options, cluster, *per_device);
   if (!stages) return Failure(stages.error());
-  auto schedule = generated_schedule(
-      options.schedule, {.stages = *stages, .devices = *stages / *per_device}, *microbatches);
+  auto schedule =
+      generated_schedule(options.schedules.front(),
+                         {.stages = *stages, .devices = *stages / *per_device}, *microbatches);
   if (!schedule) return Failure(schedule.error());
   if (schedule->pipelines > 1 || schedule->pieces > 1) {
     return usage(
@@ -192,36 +191,84 @@ Result<Preparation> prepare(const PlanOptions& options, const Profile& profile,
         "--schedule",
         "plan with 1f1b, then headrace simulate PLAN --schedule " + std::string(named->name));
   }
-  PlanRequest request{.stages = *stages,
-                      .microbatches = *microbatches,
-                      .global_batch = *microbatches * profile.micro_batch_size,
-                      .schedule = named->name,
-                      .schedule_parameters = named->parameters,
-                      .in_flight = peak_in_flight(*schedule),
-                      .passes = passes_of(*schedule),
-                      .objective = options.objective,
-                      .memory_margin = options.memory_margin.value_or(0),
-                      .layers_per_stage = options.split};
-  if (*per_device > 1) {
-    request.device_of_stage = schedule->device_of_stage;
-    request.held_together = largest_holdings(*schedule);
-  }
+  PlanRequest request = request_for(*schedule, profile.micro_batch_size);
+  request.schedule = named->name;
+  request.schedule_parameters = named->parameters;
+  request.objective = options.objective;
+  request.memory_margin = options.memory_margin.value_or(0);
+  request.layers_per_stage = options.split;
   return Preparation{std::move(request), *std::move(schedule)};
 }
 
-Result<Plan> find_plan(const PlanOptions& options, const Profile& profile) {
-  std::string link_note;
-  const auto cluster = cluster_for(options, profile, link_note);
-  if (!cluster) return Failure(cluster.error());
-  const auto prepared = prepare(options, profile, *cluster);
+/// One schedule on all devices: only the cut is searched.
+Result<Plan> find_cut(const PlanOptions& options, const Profile& profile, const Cluster& cluster) {
+  const auto prepared = prepare(options, profile, cluster);
   if (!prepared) return Failure(prepared.error());
-
   const PlanScorer scorer = [&](const Plan& plan) -> Result<Seconds> {
     const auto input = simulation_input(plan, prepared->schedule);
     if (!input) return Failure(input.error());
     return simulated_iteration(*input);
   };
-  auto plan = make_plan(profile, *cluster, prepared->request, scorer);
+  return make_plan(profile, cluster, prepared->request, scorer);
+}
+
+/// True where more is left to choose than the cut.
+bool is_open(const PlanOptions& options) {
+  if (options.data || options.schedules.size() > 1 || !options.more_profiles.empty()) return true;
+  return options.schedules.empty() && options.global_batch && !options.microbatches &&
+         !options.stages && options.split.empty();
+}
+
+Result<void> check_open(const PlanOptions& options) {
+  if (!options.global_batch) {
+    return usage(
+        "with replicas, micro-batch sizes or schedules to choose from, the global batch "
+        "must be given",
+        "--global-batch", "add --global-batch 512 instead of --micro-batches");
+  }
+  if (options.microbatches) {
+    return usage("the number of micro-batches follows from the global batch", "--micro-batches",
+                 "drop it");
+  }
+  if (!options.split.empty()) {
+    return usage("a given cut leaves nothing else open", "--split",
+                 "drop --split, or give one --schedule and no --data");
+  }
+  return {};
+}
+
+Result<Plan> find_in_grid(const PlanOptions& options, std::vector<Profile> profiles,
+                          const Cluster& cluster) {
+  if (auto ok = check_open(options); !ok) return Failure(ok.error());
+  if (options.micro_batch) {
+    std::erase_if(profiles, [&](const Profile& profile) {
+      return profile.micro_batch_size != *options.micro_batch;
+    });
+    if (profiles.empty()) {
+      return usage(fmt::format("no profile has micro-batches of {}", *options.micro_batch),
+                   "--micro-batch", "profile with that size and add --profile FILE");
+    }
+  }
+  GridWish wish{.global_batch = *options.global_batch,
+                .schedules = options.schedules,
+                .stages = options.stages,
+                .per_device = options.per_device,
+                .data = options.data,
+                .objective = options.objective,
+                .memory_margin = options.memory_margin.value_or(0)};
+  if (wish.schedules == std::vector<std::string>{"all"}) wish.schedules.clear();
+  return plan_over_grid(wish, profiles, cluster);
+}
+
+Result<Plan> find_plan(PlanOptions options, const std::vector<Profile>& profiles) {
+  std::string link_note;
+  const auto cluster = cluster_for(options, profiles.front(), link_note);
+  if (!cluster) return Failure(cluster.error());
+  const bool all = options.schedules == std::vector<std::string>{"all"};
+  const bool open = all || is_open(options);
+  if (options.schedules.empty() && !open) options.schedules = {"1f1b"};
+  auto plan = open ? find_in_grid(options, profiles, *cluster)
+                   : find_cut(options, profiles.front(), *cluster);
   if (!plan) return plan;
   // A searched schedule was looked for among equal stages so far; now their costs are known.
   const auto scheduled = schedule_plan(*plan, {});
@@ -229,7 +276,11 @@ Result<Plan> find_plan(const PlanOptions& options, const Profile& profile) {
   const auto predicted = simulate_plan(*scheduled);
   if (!predicted) return Failure(predicted.error());
   plan->predicted = predicted->report;
-  plan->inputs.profile_file = options.profile;
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    if (profiles[i].fingerprint != plan->inputs.profile_fingerprint) continue;
+    plan->inputs.profile_file = i == 0 ? options.profile : options.more_profiles[i - 1];
+    break;
+  }
   plan->inputs.cluster_file = options.cluster;
   if (!link_note.empty()) plan->notes.push_back(link_note);
   return plan;
@@ -255,14 +306,38 @@ Result<Profile> with_split_backward(Profile profile, double weight_share) {
   return profile;
 }
 
-Result<void> run(const PlanOptions& options, const Console& console) {
-  auto profile = read_profile(options.profile);
-  if (!profile) return Failure(profile.error());
-  if (options.weight_grad_share) {
-    profile = with_split_backward(*std::move(profile), *options.weight_grad_share);
+/// The profiles of one model, one per micro-batch size.
+Result<std::vector<Profile>> read_profiles(const PlanOptions& options) {
+  std::vector<Profile> profiles;
+  std::vector<std::string> files = {options.profile};
+  files.insert(files.end(), options.more_profiles.begin(), options.more_profiles.end());
+  for (const std::string& file : files) {
+    auto profile = read_profile(file);
     if (!profile) return Failure(profile.error());
+    if (options.weight_grad_share) {
+      profile = with_split_backward(*std::move(profile), *options.weight_grad_share);
+      if (!profile) return Failure(profile.error());
+    }
+    const bool same_model = profiles.empty() || profile->model.name == profiles[0].model.name;
+    const bool known = std::ranges::any_of(profiles, [&](const Profile& other) {
+      return other.micro_batch_size == profile->micro_batch_size;
+    });
+    if (!same_model || known) {
+      return usage(!same_model ? fmt::format("{} is of '{}', not of '{}'", file,
+                                             profile->model.name, profiles[0].model.name)
+                               : fmt::format("two profiles have micro-batches of {}",
+                                             profile->micro_batch_size),
+                   "--profile", "give profiles of one model, one per micro-batch size");
+    }
+    profiles.push_back(*std::move(profile));
   }
-  auto plan = find_plan(options, *profile);
+  return profiles;
+}
+
+Result<void> run(const PlanOptions& options, const Console& console) {
+  const auto profiles = read_profiles(options);
+  if (!profiles) return Failure(profiles.error());
+  auto plan = find_plan(options, *profiles);
   if (!plan) return Failure(plan.error());
   if (options.weight_grad_share) {
     plan->notes.emplace_back("I and W that were not measured are assumed from --weight-grad-share");
@@ -293,8 +368,11 @@ Action plan_command(Flags& flags) {
             "stages per device (default: what the schedule is made for)");
   flags.add("--split", "LIST", counts_into(options->split),
             "layers of each stage, 3,1: explain this cut instead of searching");
-  flags.add("--schedule", "NAME", text_into(options->schedule),
-            "default 1f1b; all names: headrace --help");
+  flags.add("--data", "D", count_into(options->data), "replicas; default: chosen");
+  flags.add("--schedule", "NAMES", words_into(options->schedules),
+            "one, several or all; default: chosen, 1f1b with --micro-batches");
+  flags.add_repeatable("--profile", "FILE", texts_into(options->more_profiles),
+                       "the same model at another micro-batch size, to choose from");
   flags.add("--objective", "NAME",
             choice_into(options->objective, {"iteration-time", "bottleneck"}),
             "iteration-time (default: the simulated one) or bottleneck");
