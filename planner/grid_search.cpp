@@ -203,7 +203,8 @@ class Grid {
 
   /// Errors that say that a point is none, not that something is wrong.
   static bool is_no_point(const Error& error) {
-    return error.code == ErrorCode::kInfeasible || error.code == ErrorCode::kUsage;
+    return error.code == ErrorCode::kInfeasible || error.code == ErrorCode::kUsage ||
+           error.code == ErrorCode::kDeadlock;
   }
 
   Result<void> visit(const GridPoint& point, Seconds bound) {
