@@ -324,7 +324,12 @@ class Grid {
   }
 
   [[nodiscard]] Error nothing_possible() const {
-    if (first_reason_) return *first_reason_;
+    if (first_reason_) {
+      Error error = *first_reason_;
+      error.why = fmt::format("none of {} combinations has a plan; this is said of the first{}{}",
+                              points_.size(), error.why.empty() ? "" : ": ", error.why);
+      return error;
+    }
     if (uneven_ > 0) {
       return {.code = ErrorCode::kUsage,
               .what = fmt::format("a global batch of {} is no multiple of {} replicas x the "
