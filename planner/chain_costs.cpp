@@ -122,14 +122,17 @@ std::int64_t ChainCosts::largest_workspace(int first, int last) const {
   return std::max(row[at(first)], row[at(last) - (std::size_t{1} << level)]);
 }
 
-std::int64_t ChainCosts::core_memory(int stage, int first, int last) const {
+std::int64_t ChainCosts::state(int first, int last) const {
   std::int64_t bytes = state_sums_[at(last)] - state_sums_[at(first)];
   for (const ChainTie& tie : ties_) {
     if (first <= tie.first && tie.second < last) bytes -= tie.state;
   }
-  bytes +=
-      stages_[at(stage)].in_flight * (activation_sums_[at(last)] - activation_sums_[at(first)]);
-  return bytes + largest_workspace(first, last);
+  return bytes;
+}
+
+std::int64_t ChainCosts::core_memory(int stage, int first, int last) const {
+  return state(first, last) + stages_[at(stage)].in_flight * activation(first, last) +
+         largest_workspace(first, last);
 }
 
 std::int64_t ChainCosts::excess(int stage, int first, int last) const {

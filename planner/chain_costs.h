@@ -31,6 +31,14 @@ class ChainCosts {
     return sums[at(last)] - sums[at(first)];
   }
 
+  /// Parameters, gradients and optimizer state, tied copies once.
+  [[nodiscard]] std::int64_t state(int first, int last) const;
+  /// Saved by one micro-batch.
+  [[nodiscard]] std::int64_t activation(int first, int last) const {
+    return activation_sums_[at(last)] - activation_sums_[at(first)];
+  }
+  [[nodiscard]] std::int64_t largest_workspace(int first, int last) const;
+
   /// Bytes without the border buffers: never falls when the stage gets more layers.
   [[nodiscard]] std::int64_t core_memory(int stage, int first, int last) const;
   [[nodiscard]] std::int64_t memory(int stage, int first, int last) const {
@@ -67,7 +75,6 @@ class ChainCosts {
   };
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
-  [[nodiscard]] std::int64_t largest_workspace(int first, int last) const;
   void add_speeds(const ChainProblem& problem);
   void add_workspaces(const ChainProblem& problem);
   void classify(const ChainProblem& problem);

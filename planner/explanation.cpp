@@ -126,8 +126,7 @@ std::string bound_note(const Plan& plan, const SearchFacts& facts) {
   if (plan.exact) {
     return fmt::format(
         "no cut has a faster {} than {}: all others were simulated or have a bound at least as "
-        "long "
-        "(plans simulated: {})",
+        "long (plans simulated: {})",
         what, value, facts.scored);
   }
   return fmt::format(

@@ -1,7 +1,6 @@
 #include "planner/grid_search.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 #include <utility>
 
@@ -83,12 +82,12 @@ Bytes traffic_of(const Plan& plan, const GridPoint& point) {
                          plan.stages[s].devices.front() != plan.stages[s + 1].devices.front();
     if (crosses) messages += plan.stages[s].output;
   }
-  return messages * (2 * point.microbatches * point.data) + gradients * (2 * (point.data - 1));
+  const std::int64_t microbatches = std::int64_t{point.microbatches} * point.data;
+  return messages * (2 * microbatches) + gradients * (2 * (point.data - 1));
 }
 
 struct Entry {
   GridPoint point;
-  Seconds quick_bound{0};
   Plan plan;
   Seconds iteration{0};
   Seconds bound{0};
@@ -220,11 +219,8 @@ class Grid {
     const auto iteration = prepared->scorer(whole);
     if (!iteration) return Failure(iteration.error());
     best_ = std::min(best_.value_or(*iteration), *iteration);
-    entries_.push_back({.point = point,
-                        .quick_bound = bound,
-                        .plan = std::move(whole),
-                        .iteration = *iteration,
-                        .bound = bound});
+    entries_.push_back(
+        {.point = point, .plan = std::move(whole), .iteration = *iteration, .bound = bound});
     return {};
   }
 
@@ -274,8 +270,7 @@ class Grid {
     if (auto ok = add_alternatives(plan, *iteration); !ok) return Failure(ok.error());
     plan.notes.push_back(
         fmt::format("chosen from {} combinations of replicas, depth, stages per device, schedule "
-                    "and micro-batch "
-                    "size: {} simulated, {} cannot be faster, {} are not possible",
+                    "and micro-batch size: {} simulated, {} cannot be faster, {} are not possible",
                     points_.size(), entries_.size(), pruned_, impossible_));
     if (unequal_ > 0) {
       plan.notes.push_back(fmt::format(

@@ -61,7 +61,7 @@ struct GridTask {
 /// planned by simulated time, and the winner once more with all of `make_plan`'s search. `bound`
 /// is the least bound of all points, so that `gap` is that of the whole grid. Replicas must be of
 /// equal speed and memory. Deterministic. Fails with kInfeasible where no point has a plan: the
-/// first reason of each kind is told.
+/// reason of the first one is told.
 Result<Plan> best_of_grid(const GridTask& task);
 
 }  // namespace headrace

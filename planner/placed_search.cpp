@@ -19,6 +19,7 @@ namespace headrace {
 namespace {
 
 constexpr double kSame = 1e-12;
+constexpr double kNanosecond = 1e-9;
 
 std::size_t at(int index) {
   return static_cast<std::size_t>(index);
@@ -84,7 +85,7 @@ class PlacedSearch {
       : task_(task),
         builder_(builder),
         scores_(scores),
-        costs_(task.profile, task.cluster, task.request),
+        costs_(task.problem.chain, task.cluster, task.request),
         devices_(used_devices(task)) {}
 
   Result<PlacedCut> run(std::span<const Borders> starts) {
@@ -118,40 +119,22 @@ class PlacedSearch {
       const PairedPartition pairs = partition_pairs(weights, devices, *placement);
       starts_.push_back(pairs.borders);
       if (pairs.exact) balanced_ = builder_.plan_of(pairs.borders).bottleneck;
-      // Weights are whole nanoseconds: each is off by half a one at most.
-      constexpr double kNanosecond = 1e-9;
-      proven_ = Seconds((static_cast<double>(pairs.bound) - 0.5 * layers()) * kNanosecond /
+      proven_ = Seconds((static_cast<double>(pairs.bound) - rounding()) * kNanosecond /
                         devices_.front().speed);
     }
     starts_.push_back(chain->borders);
   }
 
   Result<Value> value_of(const Borders& borders) {
-    Value value{.objective = costs_.busiest(borders), .sent = costs_.sent(borders)};
-    if (!costs_.has_ties()) value.missing = costs_.missing(borders);
-    if (!costs_.has_ties() && (!by_time() || value.missing > Bytes{0})) return value;
-    const Plan plan = builder_.plan_of(borders);
-    if (costs_.has_ties()) value.missing = missing_of(plan);
+    Value value{.missing = costs_.missing(borders),
+                .objective = Seconds(static_cast<double>(costs_.busiest(borders)) * kNanosecond),
+                .sent = costs_.sent(borders)};
     if (!by_time() || value.missing > Bytes{0}) return value;
-    const auto entry = scores_.score(plan);
+    const auto entry = scores_.score(builder_.plan_of(borders));
     if (!entry) return Failure(entry.error());
     value.objective = entry->iteration;
     scored_ += entry->fresh ? 1 : 0;
     return value;
-  }
-
-  [[nodiscard]] Bytes missing_of(const Plan& plan) const {
-    Bytes missing{0};
-    std::vector<bool> seen;
-    for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-      const std::size_t device = device_of(task_.request, static_cast<int>(s));
-      const auto capacity = builder_.device_capacity(s);
-      if (seen.size() <= device) seen.resize(device + 1);
-      if (!capacity || seen[device]) continue;
-      seen[device] = true;
-      missing += std::max(Bytes{0}, builder_.device_memory(plan, s) - *capacity);
-    }
-    return missing;
   }
 
   /// A cut with its value.
@@ -173,18 +156,19 @@ class PlacedSearch {
   /// True where `borders` cannot be better than `value`, known without a simulation.
   [[nodiscard]] bool is_hopeless(const Borders& borders, const Value& value) const {
     if (value.missing == Bytes{0} && is_too_busy(borders, value.objective)) return true;
-    if (costs_.has_ties()) return false;
-    const Bytes missing = costs_.missing(borders);
-    return missing > value.missing;
+    return costs_.missing(borders) > value.missing;
   }
 
   [[nodiscard]] bool is_too_busy(const Borders& borders, Seconds objective) const {
-    const double busiest = costs_.busiest(borders).value();
-    if (!by_time()) return busiest > objective.value() * (1 + kSame);
     // I and W may take less than the whole backward that the sums are of.
-    if (task_.request.passes == Passes::kSplitBackward) return false;
+    if (!by_time() || task_.request.passes == Passes::kSplitBackward) return false;
+    const double busiest =
+        (static_cast<double>(costs_.busiest(borders)) - rounding()) * kNanosecond;
     return busiest * task_.request.microbatches > objective.value() * (1 + kSame);
   }
+
+  /// Nanoseconds by which a sum of rounded layers may be too large.
+  [[nodiscard]] double rounding() const { return 0.5 * layers(); }
 
   void keep(const Candidate& found) {
     if (value_ && !found.value->better_than(*value_)) return;

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "core/profile.h"
+#include "core/cluster.h"
 #include "core/result.h"
 #include "planner/cut_bound.h"
 #include "planner/plan_builder.h"
@@ -13,7 +13,6 @@ namespace headrace {
 
 /// What is planned; all of it must belong together and outlive the search.
 struct PlacedTask {
-  const Profile& profile;
   const Cluster& cluster;
   const PlanRequest& request;
   const MakespanProblem& problem;

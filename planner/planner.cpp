@@ -174,45 +174,29 @@ Result<Choice> choose_given(const PlanRequest& request, const Choice& balanced,
   return choice;
 }
 
-/// Of devices with several stages.
-Result<Choice> choose_placed(const Profile& profile, const Cluster& cluster,
-                             const PlanRequest& request, const MakespanProblem& problem,
-                             const std::vector<DefaultSplit>& splits, const PlanBuilder& builder,
-                             ScoreBook& scores) {
-  std::vector<Borders> starts;
-  for (const DefaultSplit& split : splits) starts.push_back(split.borders);
-  auto found = best_placed_cut(
-      {.profile = profile, .cluster = cluster, .request = request, .problem = problem}, starts,
-      builder, scores);
-  if (!found) return Failure(found.error());
-  return Choice{.borders = std::move(found->borders),
-                .objective = found->objective,
-                .bound = found->bound,
-                .exact = found->exact,
-                .scored = found->scored};
-}
-
 Bytes bytes_of(const Plan& plan) {
   Bytes bytes{0};
   for (const PlanStage& stage : plan.stages) bytes += stage.output;
   return bytes;
 }
 
-Bytes fullest_stage(const Plan& plan) {
+Bytes fullest_device(const Plan& plan, const PlanBuilder& builder) {
   Bytes most{0};
-  for (const PlanStage& stage : plan.stages) most = std::max(most, stage.memory.total());
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    most = std::max(most, builder.device_memory(plan, s));
+  }
   return most;
 }
 
 /// A change that gains nothing is none: the first default split that is as good, sends no more and
-/// needs no more memory on its fullest stage takes the place of the choice.
+/// needs no more memory on its fullest device takes the place of the choice.
 Result<void> prefer_default(Choice& choice, const std::vector<DefaultSplit>& splits,
                             const PlanBuilder& builder, ScoreBook& scores) {
   const Plan chosen = builder.plan_of(choice.borders);
   for (const DefaultSplit& split : splits) {
     const Plan plan = builder.plan_of(split.borders);
     if (builder.overfull_stage(plan) || bytes_of(plan) > bytes_of(chosen) ||
-        fullest_stage(plan) > fullest_stage(chosen)) {
+        fullest_device(plan, builder) > fullest_device(chosen, builder)) {
       continue;
     }
     Seconds objective = plan.bottleneck;
@@ -228,6 +212,27 @@ Result<void> prefer_default(Choice& choice, const std::vector<DefaultSplit>& spl
     return {};
   }
   return {};
+}
+
+/// Of devices with several stages.
+Result<Choice> choose_placed(const PlacedTask& task, const std::vector<DefaultSplit>& splits,
+                             const PlanBuilder& builder, ScoreBook& scores) {
+  std::vector<Borders> starts;
+  for (const DefaultSplit& split : splits) starts.push_back(split.borders);
+  auto found = best_placed_cut(task, starts, builder, scores);
+  if (!found) return Failure(found.error());
+  Choice best{.borders = std::move(found->borders),
+              .objective = found->objective,
+              .bound = found->bound,
+              .exact = found->exact,
+              .scored = found->scored};
+  if (task.request.layers_per_stage.empty()) {
+    if (auto ok = prefer_default(best, splits, builder, scores); !ok) return Failure(ok.error());
+    return best;
+  }
+  auto given = choose_given(task.request, best, task.problem, builder, scores);
+  if (given) given->bound = std::min(given->objective, best.bound);
+  return given;
 }
 
 /// Where the search by time begins: the fastest slowest stage, and every default split that fits.
@@ -287,20 +292,10 @@ Result<Plan> make_plan(const Profile& profile, const Cluster& cluster, const Pla
   problem.optimizer = builder.least_optimizer_step();
   const auto splits = default_splits(profile.graph, request.stages);
   if (is_placed(request)) {
-    auto choice = choose_placed(profile, cluster, request, problem, splits, builder, scores);
+    const auto choice = choose_placed({.cluster = cluster, .request = request, .problem = problem},
+                                      splits, builder, scores);
     if (!choice) return Failure(choice.error());
-    const Seconds least = choice->bound;
-    if (request.layers_per_stage.empty()) {
-      if (auto ok = prefer_default(*choice, splits, builder, scores); !ok) {
-        return Failure(ok.error());
-      }
-    } else {
-      auto given = choose_given(request, *choice, problem, builder, scores);
-      if (!given) return Failure(given.error());
-      choice = *std::move(given);
-      choice->bound = std::min(choice->objective, least);
-    }
-    return explained(*choice, profile, splits, builder, scores, least, request.brief);
+    return explained(*choice, profile, splits, builder, scores, choice->bound, request.brief);
   }
   const auto partition = partition_chain(*chain);
   if (!partition) return Failure(does_not_fit(*chain, profile, request));
