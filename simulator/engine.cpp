@@ -14,6 +14,7 @@
 #include <fmt/core.h>
 
 #include "core/check.h"
+#include "simulator/host_copies.h"
 
 namespace headrace {
 namespace {
@@ -57,7 +58,7 @@ class Engine {
         microbatches_(schedule_.microbatches),
         message_count_(static_cast<std::int64_t>(schedule_.stages) * microbatches_),
         explicit_sends_(traits.messages),
-        copies_(traits.copies),
+        copies_(schedule_, traits.copies),
         arrival_(static_cast<std::size_t>(2 * message_count_)),
         next_(schedule_.rows.size(), 0),
         clock_(schedule_.rows.size(), 0.0),
@@ -67,10 +68,6 @@ class Engine {
     for (std::size_t s = 0; s < input.stages.size(); ++s) costs_.push_back(stage_costs(input, s));
     for (std::size_t kind = 0; kind < input.durations.size(); ++kind) {
       if (!input.durations[kind].empty()) durations_[kind] = input.durations[kind].data();
-    }
-    if (copies_) {
-      copied_.resize(static_cast<std::size_t>(message_count_));
-      copy_free_.resize(2 * schedule_.rows.size());
     }
     if constexpr (kRecord) make_room();
   }
@@ -164,9 +161,7 @@ class Engine {
 
   /// Moves `now` to when the input of `action` is there; false, and noted, where nobody knows yet.
   bool wait_for_input(std::size_t device, const Action& action, const Costs& costs, double& now) {
-    if (copies_ && needs_activations(action.kind)) {
-      now = std::max(now, copied_[pair_of(action)]);
-    }
+    now = std::max(now, copies_.ready(action));
     const Message needed = needed_by(action, costs);
     if (needed == kNothing) return true;
     if (!arrival_.known(needed)) {
@@ -193,7 +188,8 @@ class Engine {
       }
       const Costs& costs = costs_[index_of(action.stage)];
       if (is_copy(action.kind)) {
-        run_copy(device, next, costs, now);
+        const auto [start, end] = copies_.run(device, action, now, costs.offload);
+        record(device, next, start, end);
         continue;
       }
       if (!wait_for_input(device, action, costs, now)) break;
@@ -207,18 +203,6 @@ class Engine {
     }
     next_[device] = next;
     clock_[device] = now;
-  }
-
-  /// A copy between device and host, behind the earlier ones of its direction, beside everything
-  /// else.
-  void run_copy(std::size_t device, std::size_t step, const Costs& costs, double now) {
-    const Action& action = schedule_.rows[device][step];
-    const bool back = action.kind == ActionKind::kReload;
-    double& free = copy_free_[2 * device + (back ? 1 : 0)];
-    double& copied = copied_[pair_of(action)];
-    const double start = std::max({now, free, copied});
-    free = copied = start + costs.offload;
-    record(device, step, start, copied);
   }
 
   /// Two overlapped actions: they start when both have their input and end together.
@@ -333,15 +317,13 @@ class Engine {
   std::int64_t microbatches_;
   std::int64_t message_count_;
   bool explicit_sends_;
-  bool copies_;
+  HostCopies copies_;
   std::vector<Costs> costs_;
   std::array<const Seconds*, kComputeKinds> durations_{};  ///< Null: as in costs_.
   Arrivals arrival_;                ///< By message; kNotYet until it was sent.
   std::vector<std::size_t> next_;   ///< By device: the action to run next.
   std::vector<double> clock_;       ///< By device: end of its last action.
   std::vector<Message> waits_for_;  ///< By device.
-  std::vector<double> copied_;      ///< By stage and micro-batch: end of its last copy.
-  std::vector<double> copy_free_;   ///< By device and direction.
   std::optional<double> overlap_share_;
   std::vector<std::size_t> ready_;  ///< Devices that can go on; the last one first.
   double makespan_ = 0;

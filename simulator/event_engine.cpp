@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "core/check.h"
+#include "simulator/host_copies.h"
 #include "simulator/message_map.h"
 #include "simulator/shared_links.h"
 
@@ -48,10 +49,9 @@ struct DeviceState {
   std::uint64_t version = 0;
   int moving = 0;  ///< Messages in flight to or from here.
   Message blocked_on = MessageMap::kNone;
-  bool posted = false;                ///< The action at `next`, a send or receive, has been posted.
-  int batch_left = 0;                 ///< Messages of the last batch that have not arrived.
-  std::size_t batch_end = 0;          ///< End of the batch that the device waits for, else 0.
-  std::array<double, 2> copy_free{};  ///< By direction, see OFFLOAD and RELOAD.
+  bool posted = false;        ///< The action at `next`, a send or receive, has been posted.
+  int batch_left = 0;         ///< Messages of the last batch that have not arrived.
+  std::size_t batch_end = 0;  ///< End of the batch that the device waits for, else 0.
   std::array<std::deque<std::pair<Message, bool>>, 2> streams;  ///< (message, is a receive)
 };
 
@@ -65,7 +65,7 @@ class EventEngine {
         links_(model.resources),
         messages_(map_.size()),
         devices_(schedule_.rows.size()),
-        copied_(traits_of(schedule_).copies ? map_.size() : 0) {
+        copies_(schedule_, traits_of(schedule_).copies) {
     times_.row_begin.push_back(0);
     for (const auto& row : schedule_.rows) {
       times_.row_begin.push_back(times_.row_begin.back() + row.size());
@@ -163,19 +163,11 @@ class EventEngine {
     }
   }
 
-  [[nodiscard]] double& copied(const Action& action) {
-    return copied_[index_of(action.stage) * static_cast<std::size_t>(schedule_.microbatches) +
-                   index_of(action.microbatch)];
-  }
-
   void run_copy(std::size_t d, const Action& action) {
-    DeviceState& device = devices_[d];
-    double& free = device.copy_free[action.kind == ActionKind::kReload ? 1 : 0];
-    double& end = copied(action);
-    const double start = std::max({now_, free, end});
-    free = end = start + input_.stages[index_of(action.stage)].offload.value();
-    times_.start[times_.row_begin[d] + device.next] = Seconds(start);
-    times_.end[times_.row_begin[d] + device.next] = Seconds(end);
+    const double duration = input_.stages[index_of(action.stage)].offload.value();
+    const auto [start, end] = copies_.run(d, action, now_, duration);
+    times_.start[times_.row_begin[d] + devices_[d].next] = Seconds(start);
+    times_.end[times_.row_begin[d] + devices_[d].next] = Seconds(end);
     if (end > now_) at(end, Event::Kind::kCopied, static_cast<std::int64_t>(d));
   }
 
@@ -194,7 +186,7 @@ class EventEngine {
   }
 
   bool has_input(std::size_t d, const Action& action) {
-    if (!copied_.empty() && needs_activations(action.kind) && copied(action) > now_) return false;
+    if (copies_.ready(action) > now_) return false;
     const Message needed = map_.input_of(action);
     if (needed == MessageMap::kNone) return true;
     const bool local = map_.sender(needed) == d;
@@ -434,7 +426,7 @@ class EventEngine {
   SharedLinks links_;
   std::vector<MessageState> messages_;
   std::vector<DeviceState> devices_;
-  std::vector<double> copied_;  ///< By stage and micro-batch: end of its last copy.
+  HostCopies copies_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::uint64_t order_ = 0;
   double now_ = 0;

@@ -30,35 +30,25 @@ struct Copies {
   std::vector<Action> behind;  ///< OFFLOADs.
 };
 
-class Row {
+class Offloader {
  public:
-  Row(const Schedule& schedule, const std::vector<Action>& row, const std::vector<bool>& offloaded)
-      : schedule_(schedule), row_(row), units_(row), copies_(units_.count() + 1) {
-    std::vector<std::size_t> forward(pairs(), kNone);
-    for (std::size_t step = 0; step < row.size(); ++step) {
-      const Action& action = row[step];
-      if (!is_compute(action.kind) || !offloaded[index_of(action.stage)]) continue;
-      std::size_t& began = forward[pair_of(action)];
-      if (action.kind == ActionKind::kForward) {
-        began = units_.of(step);
-      } else if (needs_activations(action.kind) && began != kNone) {
-        plan_copies(action, began, units_.of(step));
-        began = kNone;  // R needs them first; its B finds them there.
-      }
-    }
-  }
+  Offloader(const Schedule& schedule, const std::vector<bool>& offloaded)
+      : microbatches_(static_cast<std::size_t>(schedule.microbatches)),
+        offloaded_(offloaded),
+        forward_(static_cast<std::size_t>(schedule.stages) * microbatches_, kNone) {}
 
-  [[nodiscard]] std::vector<Action> with_copies() const {
+  std::vector<Action> with_copies(const std::vector<Action>& row) {
+    const Units units(row);
+    const std::vector<Copies> copies = copies_of(row, units);
     std::vector<Action> longer;
-    for (std::size_t step = 0; step < row_.size(); ++step) {
-      const std::size_t unit = units_.of(step);
-      const bool begins = step == 0 || units_.of(step - 1) != unit;
-      const bool ends = step + 1 == row_.size() || units_.of(step + 1) != unit;
-      if (begins)
-        longer.insert(longer.end(), copies_[unit].before.begin(), copies_[unit].before.end());
-      longer.push_back(row_[step]);
-      if (ends)
-        longer.insert(longer.end(), copies_[unit].behind.begin(), copies_[unit].behind.end());
+    longer.reserve(2 * row.size());
+    for (std::size_t step = 0; step < row.size(); ++step) {
+      const Copies& mine = copies[units.of(step)];
+      const bool begins = step == 0 || units.of(step - 1) != units.of(step);
+      const bool ends = step + 1 == row.size() || units.of(step + 1) != units.of(step);
+      if (begins) longer.insert(longer.end(), mine.before.begin(), mine.before.end());
+      longer.push_back(row[step]);
+      if (ends) longer.insert(longer.end(), mine.behind.begin(), mine.behind.end());
     }
     return longer;
   }
@@ -66,34 +56,43 @@ class Row {
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  [[nodiscard]] std::size_t pairs() const {
-    return static_cast<std::size_t>(schedule_.stages) *
-           static_cast<std::size_t>(schedule_.microbatches);
-  }
-  [[nodiscard]] std::size_t pair_of(const Action& action) const {
-    return index_of(action.stage) * static_cast<std::size_t>(schedule_.microbatches) +
-           index_of(action.microbatch);
+  std::vector<Copies> copies_of(const std::vector<Action>& row, const Units& units) {
+    std::vector<Copies> copies(units.count() + 1);
+    for (std::size_t step = 0; step < row.size(); ++step) {
+      const Action& action = row[step];
+      if (!is_compute(action.kind) || !offloaded_[index_of(action.stage)]) continue;
+      std::size_t& began =
+          forward_[index_of(action.stage) * microbatches_ + index_of(action.microbatch)];
+      if (action.kind == ActionKind::kForward) {
+        began = units.of(step);
+      } else if (needs_activations(action.kind) && began != kNone) {
+        add_copies(action, began, units.of(step), copies);
+        began = kNone;  // R needs them first; its B finds them there.
+      }
+    }
+    return copies;
   }
 
-  void plan_copies(const Action& action, std::size_t from, std::size_t to) {
+  static void add_copies(const Action& action, std::size_t from, std::size_t to,
+                         std::vector<Copies>& copies) {
     if (to - from < 3) return;
     Action copy = {
         .kind = ActionKind::kOffload, .stage = action.stage, .microbatch = action.microbatch};
-    copies_[from].behind.push_back(copy);
+    copies[from].behind.push_back(copy);
     copy.kind = ActionKind::kReload;
-    copies_[to - 1].before.push_back(copy);
+    copies[to - 1].before.push_back(copy);
   }
 
-  const Schedule& schedule_;
-  const std::vector<Action>& row_;
-  Units units_;
-  std::vector<Copies> copies_;
+  std::size_t microbatches_;
+  const std::vector<bool>& offloaded_;
+  std::vector<std::size_t> forward_;  ///< By stage and micro-batch: the unit of its F.
 };
 
 }  // namespace
 
 Schedule with_offload(Schedule schedule, const std::vector<bool>& offloaded) {
-  for (std::vector<Action>& row : schedule.rows) row = Row(schedule, row, offloaded).with_copies();
+  Offloader offloader(schedule, offloaded);
+  for (std::vector<Action>& row : schedule.rows) row = offloader.with_copies(row);
   return schedule;
 }
 

@@ -10,8 +10,8 @@
 namespace headrace {
 
 /// Puts OFFLOAD of a (stage, micro-batch) right behind its F, and RELOAD one computation before
-/// the one that needs the activations again, so that the copy back runs beside it (PipeOffload,
-/// arXiv:2503.01328, section 3). Only for the stages marked in `offloaded` (one entry per stage),
+/// the one that needs the activations again, so that the copy back runs beside it (as in
+/// PipeOffload, Wan et al., 2025). Only for the stages marked in `offloaded` (one entry per stage),
 /// and only where at least two other computations of the device lie between: else the copies could
 /// not end in time to save anything. Inference is left as it is. O(actions).
 Schedule with_offload(Schedule schedule, const std::vector<bool>& offloaded);

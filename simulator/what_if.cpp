@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <optional>
-#include <thread>
 
 #include "simulator/engine.h"
+#include "simulator/parallel.h"
 
 namespace headrace {
 namespace {
@@ -137,18 +136,8 @@ Seconds time_per_unit(const WhatIfResult& result) {
 std::vector<Result<WhatIfResult>> evaluate(std::span<const SimulationInput> inputs,
                                            const WhatIfOptions& options) {
   std::vector<Result<WhatIfResult>> results(inputs.size());
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < inputs.size(); i = next++) {
-      results[i] = evaluate_one(inputs[i], options);
-    }
-  };
-  std::vector<std::thread> threads;
-  const auto useful = std::min(static_cast<std::size_t>(std::max(1, options.threads)),
-                               std::max<std::size_t>(1, inputs.size()));
-  for (std::size_t t = 1; t < useful; ++t) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  for_each_in_parallel(inputs.size(), options.threads,
+                       [&](std::size_t i) { results[i] = evaluate_one(inputs[i], options); });
   return results;
 }
 

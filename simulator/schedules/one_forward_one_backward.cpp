@@ -11,9 +11,7 @@ namespace {
 Result<Schedule> with_warm_up(const ScheduleRequest& request, int per_hop) {
   if (auto ok = require_stages_per_device(request, 1); !ok) return Failure(ok.error());
   Schedule schedule = empty_loop_schedule(request);
-  const std::size_t actions =
-      2 * static_cast<std::size_t>(request.stages) * static_cast<std::size_t>(request.microbatches);
-  fill_rows(schedule, actions, [&](int s) {
+  fill_rows(schedule, [&](int s) {
     RowBuilder row(schedule.rows[static_cast<std::size_t>(s)]);
     const int warm_up = std::min(per_hop * (request.stages - 1 - s), request.microbatches);
     for (int m = 0; m < warm_up; ++m) row.forward(s);

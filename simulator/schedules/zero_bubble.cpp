@@ -49,11 +49,6 @@ void fill_row(RowBuilder row, const ScheduleRequest& request, int r, const RowSh
   row.all_weight_grads();
 }
 
-/// Of stage and micro-batch.
-std::size_t pairs_of(const ScheduleRequest& request) {
-  return static_cast<std::size_t>(request.stages) * static_cast<std::size_t>(request.microbatches);
-}
-
 }  // namespace
 
 Result<Schedule> interleaved_zero_bubble_schedule(const ScheduleRequest& request) {
@@ -62,7 +57,7 @@ Result<Schedule> interleaved_zero_bubble_schedule(const ScheduleRequest& request
   const auto round = round_size(request);
   if (!round) return Failure(round.error());
   Schedule schedule = empty_loop_schedule(request);
-  fill_rows(schedule, 3 * pairs_of(request), [&](int r) {
+  fill_rows(schedule, [&](int r) {
     fill_row(RowBuilder(schedule.rows[static_cast<std::size_t>(r)]), request, r,
              {.chunks = *chunks,
               .round = *round,
@@ -75,7 +70,7 @@ Result<Schedule> interleaved_zero_bubble_schedule(const ScheduleRequest& request
 Result<Schedule> zero_bubble_h1_schedule(const ScheduleRequest& request) {
   if (auto ok = require_stages_per_device(request, 1); !ok) return Failure(ok.error());
   Schedule schedule = empty_loop_schedule(request);
-  fill_rows(schedule, 3 * pairs_of(request), [&](int r) {
+  fill_rows(schedule, [&](int r) {
     fill_row(RowBuilder(schedule.rows[static_cast<std::size_t>(r)]), request, r,
              {.round = request.microbatches, .warm_up = request.devices - 1 - r, .delay = r});
   });
@@ -85,7 +80,7 @@ Result<Schedule> zero_bubble_h1_schedule(const ScheduleRequest& request) {
 Result<Schedule> zero_bubble_h2_schedule(const ScheduleRequest& request) {
   if (auto ok = require_stages_per_device(request, 1); !ok) return Failure(ok.error());
   Schedule schedule = empty_loop_schedule(request);
-  fill_rows(schedule, 3 * pairs_of(request), [&](int r) {
+  fill_rows(schedule, [&](int r) {
     fill_row(RowBuilder(schedule.rows[static_cast<std::size_t>(r)]), request, r,
              {.round = request.microbatches,
               .warm_up = 2 * (request.devices - 1 - r) + 1,
